@@ -123,10 +123,13 @@ bool micap_user_events_settle(mica_world *world, micap_observers *observers, boo
             observers->generation = 0; /* nothing follows from the last event any more */
         return false;
     }
-    const user_event *event = (const void *)(observers->waiting + observers->waiting_begin);
-    observers->generation = event->generation;
-    deliver(world, observers, event, data_of(event));
-    observers->waiting_begin += (uint32_t)bytes_of(event);
+    do { /* until something has to be applied */
+        const user_event *event = (const void *)(observers->waiting + observers->waiting_begin);
+        observers->generation = event->generation;
+        deliver(world, observers, event, data_of(event));
+        observers->waiting_begin += (uint32_t)bytes_of(event);
+    } while (observers->waiting_begin < observers->waiting_end &&
+             micap_recording_is_empty(&world->deferred.recording));
     if (observers->waiting_begin == observers->waiting_end)
         observers->waiting_begin = observers->waiting_end = 0;
     micap_settle_later(world);

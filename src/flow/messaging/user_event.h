@@ -6,7 +6,7 @@
 
 #include "flow/messaging/observer.h"
 
-/* Delivers the next event that waits; what its observers record is applied before the one after it. False if none waits.
+/* Delivers events that wait, until observers record something: that is applied before the next event. False if none waits.
  * `has_news`: monitors were told something just now; what they recorded comes first. */
 bool micap_user_events_settle(mica_world *world, micap_observers *observers, bool has_news);
 
