@@ -76,7 +76,8 @@ int main(void)
     mica_flush(world);
     printf("%d components are left\n", components);
 
-    mica_observer_def late = *MICA_OBSERVER(MICA_EVENT_ADD, Burning, smell); /* added late, it is told what burns already */
+    mica_observer_def late =
+        *MICA_OBSERVER(MICA_EVENT_ADD, Burning, smell); /* added late, it is told what burns already */
     late.existing = true;
     mica_observer_add(world, &late);
 

@@ -128,8 +128,7 @@ bool micap_user_events_settle(mica_world *world, micap_observers *observers, boo
         observers->generation = event->generation;
         deliver(world, observers, event, data_of(event));
         observers->waiting_begin += (uint32_t)bytes_of(event);
-    } while (observers->waiting_begin < observers->waiting_end &&
-             micap_recording_is_empty(&world->deferred.recording));
+    } while (observers->waiting_begin < observers->waiting_end && micap_recording_is_empty(&world->deferred.recording));
     if (observers->waiting_begin == observers->waiting_end)
         observers->waiting_begin = observers->waiting_end = 0;
     micap_settle_later(world);
