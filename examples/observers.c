@@ -1,13 +1,16 @@
-/* Observers: several functions react to the same event, each for the entities that match its filter. */
+/* Observers: several functions react to the same event, each for the entities that match its filter. Events of the program are recorded
+ * like changes, and can propagate from a child to its parents. */
 #include "mica/flow.h"
+#include "mica/hierarchy.h"
 
 #include <stdio.h>
 
 typedef struct Burning { float heat; } Burning;
 MICA_COMPONENT(Burning, heat)
 MICA_TAG(Torch)
+MICA_TAG(Shield)
 
-enum { ALARM = MICA_EVENT_USER };
+enum { ALARM = MICA_EVENT_USER, HIT };
 
 static void light_up(const mica_event *seen)
 {
@@ -37,6 +40,14 @@ static void count(const mica_event *seen)
     *(int *)seen->context += seen->kind == MICA_EVENT_ADD ? (int)seen->count : -(int)seen->count;
 }
 
+/* Told for what was hit, then for what that is a part of: a shield keeps it from the rest. */
+static void take_hit(const mica_event *seen)
+{
+    printf("entity %u feels a hit on %u\n", seen->entities[0].index, seen->target.index);
+    if (mica_has(seen->world, seen->entities[0], Shield))
+        mica_event_stop(seen);
+}
+
 int main(void)
 {
     mica_world *world = mica_world_create(NULL);
@@ -64,5 +75,19 @@ int main(void)
     mica_destroy(world, barrel);
     mica_flush(world);
     printf("%d components are left\n", components);
+
+    mica_observer_def late =
+        *MICA_OBSERVER(MICA_EVENT_ADD, Burning, smell); /* added late, it is told what burns already */
+    late.existing = true;
+    mica_observer_add(world, &late);
+
+    mica_observer_add(world, &(mica_observer_def){.event = HIT, .fn = take_hit});
+    mica_entity knight = mica_create(world), arm = mica_create_child(world, knight);
+    mica_entity finger = mica_create_child(world, arm);
+    mica_event_propagate(world, HIT, 0, finger, (mica_value){0});
+    mica_defer(world); /* recorded: delivered by the flush, after the changes */
+    mica_event_propagate(world, HIT, 0, finger, (mica_value){0});
+    mica_add(world, arm, Shield);
+    mica_flush(world);
     mica_world_destroy(world);
 }

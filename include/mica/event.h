@@ -30,6 +30,8 @@ typedef struct mica_event {
     void *values;     /* `count` values, which may be changed; NULL for a tag, a split component or no component */
     const void *data; /* of a user event, else NULL */
     void *context;    /* of the hook or observer */
+    mica_entity
+        target; /* of a user event: the entity it was emitted for, which one that propagates began with; else nil */
 } mica_event;
 
 /* Changes to the world made in this function are recorded, and applied when the operation that called it ends. */

@@ -573,6 +573,59 @@ class world {
         return added;
     }
 
+    /* Adds an observer that calls function(const mica_event &): one event of T, for entities that pass the filter, or what a
+     * mica_observer_def says otherwise. Zero with a report when it can't. */
+    template <class T, class Function, class... Filter>
+    mica_observer observe(mica_event_kind event, Function function, Filter... filter)
+    {
+        mica_observer_def def = {};
+        def.event = event;
+        def.component = id<T>();
+        return observe(def, std::move(function), filter...);
+    }
+    template <class Function, class... Filter>
+    mica_observer observe(mica_observer_def def, Function function, Filter... filter)
+    {
+        std::vector<mica_term> terms(def.terms, def.terms + def.term_count);
+        (detail::append_filter(terms, filter), ...);
+        auto kept = std::make_shared<Function>(std::move(function));
+        def.terms = terms.data();
+        def.term_count = static_cast<uint32_t>(terms.size());
+        def.context = kept.get();
+        def.fn = [](const mica_event *event) { (*static_cast<Function *>(event->context))(*event); };
+        functions_.push_back(std::move(kept)); /* it may be called at once */
+        mica_observer added = mica_observer_add(get(), &def);
+        if (!added.id)
+            functions_.pop_back();
+        return added;
+    }
+    /* Adds a monitor: it is told MATCH and UNMATCH of entities that start and stop to pass the filter, and first, if `existing` is
+     * true, MATCH of those that pass it now. */
+    template <class Function, class... Filter> mica_observer monitor(bool existing, Function function, Filter... filter)
+    {
+        static const mica_event_kind events[] = {MICA_EVENT_MATCH, MICA_EVENT_UNMATCH};
+        mica_observer_def def = {};
+        def.events = events;
+        def.event_count = 2;
+        def.existing = existing;
+        return observe(def, std::move(function), filter...);
+    }
+
+    /* As mica_event_emit and mica_event_propagate, without a component; the data is copied as bytes. */
+    bool emit(mica_event_kind event, mica_entity entity) { return mica_event_emit(get(), event, 0, entity, {}); }
+    template <class T> bool emit(mica_event_kind event, mica_entity entity, const T &data)
+    {
+        return mica_event_emit(get(), event, 0, entity, event_data(data));
+    }
+    bool propagate(mica_event_kind event, mica_entity entity)
+    {
+        return mica_event_propagate(get(), event, 0, entity, {});
+    }
+    template <class T> bool propagate(mica_event_kind event, mica_entity entity, const T &data)
+    {
+        return mica_event_propagate(get(), event, 0, entity, event_data(data));
+    }
+
     /* Hide an entity from queries, and show it again: see mica/disable.h. */
     bool disable(mica_entity entity) { return mica_entity_disable(get(), entity); }
     bool enable(mica_entity entity) { return mica_entity_enable(get(), entity); }
@@ -591,7 +644,13 @@ class world {
         return detail::terms_of(static_cast<parameters_of<Function> *>(nullptr), filter...);
     }
 
-    std::vector<std::shared_ptr<void>> functions_; /* of systems; destroyed after the world */
+    template <class T> static mica_value event_data(const T &data)
+    {
+        static_assert(std::is_trivially_copyable_v<T>, "the data of an event is copied as bytes");
+        return mica_value{0, sizeof(T), &data};
+    }
+
+    std::vector<std::shared_ptr<void>> functions_; /* of systems and observers; destroyed after the world */
     std::unique_ptr<mica_world, detail::world_deleter> world_;
 };
 

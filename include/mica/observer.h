@@ -25,6 +25,22 @@
  * Monitors are told in the order in which they were added. Some term must require a component; CHANGED, ADDED and singletons are
  * rejected. Restoring a snapshot tells nothing. If memory runs out while a change is noted, this is reported and the monitor is not
  * told of that entity.
+ *
+ * An observer of ADD, or of MATCH, with `.existing = true` is told what is there already when it is added, before mica_observer_add
+ * returns and as if it had just happened: of ADD one component after the other as listed, each in the order of its rows, whether they are
+ * enabled or not; of MATCH in the order of a query. Values that it gets count as changed. While the world records, it is told of the world
+ * without the recorded changes, and the flush tells the rest: nothing is told twice.
+ *
+ * User events are sent by the program, at once or, while the world records (in systems, hooks and observers, and after mica_defer),
+ * recorded like other changes. The flush applies the changes, then delivers the events one by one in the order (system, slice, call),
+ * or of buffers and calls. What observers of one event change, and what monitors are told of it, comes before the next event. An event
+ * for an entity that is destroyed in the same flush is dropped; for one that was destroyed before, mica_world_def.dead_target decides,
+ * as for other changes.
+ *
+ *     mica_event_propagate(world, HIT, 0, finger, (mica_value){0});
+ *
+ * An event that propagates is delivered for the entity, then for its parent, and so on up to the root: each time event->entities is the
+ * one it arrived at, and event->target the one it began with. Observers filter by where it arrived. mica_event_stop ends it.
  */
 #ifndef MICA_OBSERVER_H
 #define MICA_OBSERVER_H
@@ -55,6 +71,7 @@ typedef struct mica_observer_def {
     mica_event_fn fn;
     void *context;
     mica_location location;
+    bool existing; /* of ADD and MATCH: it is told first what is there already, see above */
 } mica_observer_def;
 
 /* Adds an observer. The def is copied. Returns zero with a report on error. Rejected inside systems, hooks and observers.
@@ -64,11 +81,19 @@ MICA_API mica_observer mica_observer_add(mica_world *world, const mica_observer_
 /* Removes an observer. Returns false if there is none. Rejected as above. Threads: owner. */
 MICA_API bool mica_observer_remove(mica_world *world, mica_observer observer);
 
-/* Sends a user event to its observers, about an entity or, with nil, about none. Inside a system it is delivered after the flush,
- * ordered by (system, slice, call), and dropped if the entity is destroyed. Returns false if the event is below
- * MICA_EVENT_USER, the entity is not alive or memory runs out. Threads: any that runs a system; else owner. */
+/* Sends a user event to its observers, about an entity or, with nil, about none. While the world records it is recorded with a
+ * copy of the data, see above. Returns false with a report if the event is below MICA_EVENT_USER, the entity is not alive, the
+ * data has text or lists, or memory runs out. Threads: any that runs a system; else owner. */
 MICA_API bool mica_event_emit(mica_world *world, mica_event_kind event, mica_component component, mica_entity entity,
                               mica_value data);
+
+/* The same, and then for each ancestor of the entity (mica/hierarchy.h), from its parent to the root. Threads: as above. */
+MICA_API bool mica_event_propagate(mica_world *world, mica_event_kind event, mica_component component,
+                                   mica_entity entity, mica_value data);
+
+/* Called by an observer of a user event: the event does not propagate further. Other observers of the same entity are still called.
+ * Returns false with a report if it is not such an event. Threads: owner. */
+MICA_API bool mica_event_stop(const mica_event *event);
 
 MICA_END
 
@@ -76,6 +101,8 @@ MICA_END
 #    define mica_observer_add(world, ...) mica_observer_add(MICA_AT_(world), __VA_ARGS__)
 #    define mica_observer_remove(world, ...) mica_observer_remove(MICA_AT_(world), __VA_ARGS__)
 #    define mica_event_emit(world, ...) mica_event_emit(MICA_AT_(world), __VA_ARGS__)
+#    define mica_event_propagate(world, ...) mica_event_propagate(MICA_AT_(world), __VA_ARGS__)
+#    define mica_event_stop(event) mica_event_stop(MICA_AT_(event))
 #endif
 
 /* MICA_OBSERVER(event, T, function), or MICA_OBSERVER(event, T, function, terms...) with a filter. */

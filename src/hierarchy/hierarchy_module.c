@@ -55,6 +55,13 @@ static void hash_links(const mica_world *world, const void *state, micap_hasher 
                 hash_children(hierarchy, page << MICAP_LINK_PAGE_SHIFT | i, hasher);
 }
 
+static mica_entity parent_of(const mica_world *world, const void *state, mica_entity entity)
+{
+    (void)world;
+    const micap_hierarchy *hierarchy = state;
+    return micap_link_entity(hierarchy, micap_link_of(hierarchy, entity)->parent);
+}
+
 static bool validate_links(mica_world *world, void *state)
 {
     (void)world;
@@ -72,6 +79,7 @@ static const micap_module_ops ops = {
     .free = free_hierarchy,
     .destroying = micap_cascade_destroying,
     .each_dependent = micap_cascade_each_dependent,
+    .parent = parent_of,
     .forgotten = micap_cascade_forgotten,
     .hash = hash_links,
     .validate = validate_links,

@@ -733,6 +733,26 @@ mica_frame *valid_frame(void)
     return (mica_frame *)the_frame;
 }
 
+static const mica_event *the_event;
+
+static void call_in_observer(const mica_event *event)
+{
+    the_event = event;
+    the_call();
+}
+
+void run_in_observer(void (*call)(void))
+{
+    the_call = call;
+    mica_observer_add(valid_world(), &(mica_observer_def){.event = MICA_EVENT_USER, .fn = call_in_observer});
+    REQUIRE(mica_event_emit(the_world, MICA_EVENT_USER, 0, valid_entity(), (mica_value){0}));
+}
+
+const mica_event *valid_event(void)
+{
+    return the_event;
+}
+
 static bool call_in_compile(mica_compiler *compiler, const struct json_t *value, void *out_instance, void *context)
 {
     (void)value, (void)out_instance, (void)context;

@@ -102,6 +102,7 @@ bool worlds_are_valid(void);
 /* Where calls are made from. */
 void run_plain(void (*call)(void));
 void run_in_system(void (*call)(void));
+void run_in_observer(void (*call)(void));
 void run_in_compile(void (*call)(void));
 
 /* Error structs that the call was given, and what they say; NULL when they say nothing. */
@@ -158,6 +159,7 @@ mica_type *valid_type(void);
 mica_query *valid_query(void);
 mica_view *valid_view(void);
 mica_frame *valid_frame(void);
+const mica_event *valid_event(void);
 mica_commands *valid_commands(void);
 mica_batch *valid_batch(void);
 mica_state *valid_state(void);

@@ -57,6 +57,42 @@ static void check_disabled(void)
     close_world(world, 0);
 }
 
+/* Digits of what an observer was told, in order. */
+static void arrive(const mica_event *event)
+{
+    uint32_t *digits = event->context;
+    for (uint32_t i = 0; i < event->count; ++i)
+        *digits = *digits * 10 + (uint32_t)mica_get(event->world, event->entities[i], Place)->x;
+    if (event->kind >= MICA_EVENT_USER && mica_get(event->world, event->entities[0], Place)->y > 0)
+        EXPECT(mica_event_stop(event));
+}
+
+/* Events on their way to the root, at once and recorded, and an observer that is told what is there. */
+static void check_propagation(void)
+{
+    mica_world *world = open_world();
+    uint32_t digits = 0;
+    mica_entity last = mica_nil();
+    for (uint32_t i = 1; i < 6; ++i) {
+        mica_entity made = mica_create(world, MICA_WITH(Place, {(float)i, i == 2}));
+        mica_set_parent(world, made, last);
+        last = made;
+    }
+    mica_observer_def def = {.event = MICA_EVENT_USER, .fn = arrive, .context = &digits};
+    EXPECT(mica_observer_add(world, &def).id);
+    EXPECT(mica_event_propagate(world, MICA_EVENT_USER, 0, last, (mica_value){0}) && digits == 5432);
+    digits = 0;
+    mica_defer(world);
+    EXPECT(mica_event_propagate(world, MICA_EVENT_USER, 0, mica_parent(world, last), (mica_value){0}));
+    EXPECT(mica_event_emit(world, MICA_EVENT_USER, 0, last, (mica_value){0}) && digits == 0);
+    EXPECT(mica_flush(world) == MICA_OK && digits == 4325);
+    digits = 0;
+    def = (mica_observer_def){.event = MICA_EVENT_ADD, .component = MICA_ID(Place), .fn = arrive, .context = &digits};
+    def.existing = true;
+    EXPECT(mica_observer_add(world, &def).id && digits == 12345);
+    close_world(world, 0);
+}
+
 static void check_transforms(void)
 {
     mica_world *world = open_world();
@@ -91,5 +127,6 @@ void check_hierarchy(void)
 {
     check_links();
     check_disabled();
+    check_propagation();
     check_transforms();
 }

@@ -1,5 +1,6 @@
 // mica/mica.hpp: types that own memory live and die in step, and parameters of functions ask for what they say.
 #include "mica/mica.hpp"
+#include "mica/hierarchy.h"
 #include "mica/value.h"
 #include "support/test.h"
 
@@ -288,6 +289,59 @@ START_TEST(what_is_written_counts_as_changed_and_what_is_read_does_not)
 }
 END_TEST
 
+START_TEST(observers_are_functions_and_are_told_what_is_there)
+{
+    mica_world_def quiet = silent();
+    mica::world world(&quiet);
+    mica_entity first = world.create(Shield{1}), second = world.create(Shield{2}, Speed{3});
+    std::string told;
+    auto note = [&told](const mica_event &event) {
+        for (uint32_t i = 0; i < event.count; ++i)
+            told += (event.kind == MICA_EVENT_UNMATCH ? "-" : "+") + std::to_string(event.entities[i].index) + " ";
+    };
+    std::string one = std::to_string(first.index), two = std::to_string(second.index);
+    ck_assert(world.observe<Shield>(MICA_EVENT_ADD, note).id != 0);
+    ck_assert(told.empty());
+    mica_observer_def def = {};
+    def.event = MICA_EVENT_ADD;
+    def.component = mica::id<Shield>();
+    def.existing = true;
+    mica_observer added = world.observe(def, note, mica::with<Speed>);
+    ck_assert(told == "+" + two + " ");
+    ck_assert(mica_observer_remove(world, added));
+    told.clear();
+    ck_assert(world.monitor(true, note, mica::with<Shield>, mica::without<Frozen>).id != 0);
+    ck_assert(told == "+" + one + " +" + two + " ");
+    told.clear();
+    mica_add_id(world, first, mica::id<Frozen>());
+    ck_assert(told == "-" + one + " ");
+    ck_assert(world.monitor(true, note, mica::without<Frozen>).id == 0); /* no term requires a component */
+}
+END_TEST
+
+START_TEST(events_have_data_and_propagate)
+{
+    enum { ALARM = MICA_EVENT_USER };
+    mica::world world;
+    mica_entity root = world.create(), child = world.create();
+    mica_set_parent(world, child, root);
+    int sum = 0, calls = 0;
+    mica_observer_def def = {};
+    def.event = ALARM;
+    world.observe(def, [&](const mica_event &event) {
+        ck_assert(mica_same(event.target, child));
+        sum += event.data ? *static_cast<const int *>(event.data) : 100;
+        if (++calls == 7)
+            mica_event_stop(&event);
+    });
+    ck_assert(world.emit(ALARM, child) && sum == 100);
+    ck_assert(world.emit(ALARM, child, 5) && sum == 105);
+    ck_assert(world.propagate(ALARM, child, 7) && sum == 119);
+    ck_assert(world.propagate(ALARM, child) && sum == 319);
+    ck_assert(world.propagate(ALARM, child, 1) && sum == 320); /* stopped */
+}
+END_TEST
+
 START_TEST(systems_call_their_function_over_all_workers)
 {
     mica::world world;
@@ -325,4 +379,5 @@ TEST_SUITE(cpp_wrapper, required_components_come_along, values_that_own_memory_l
            a_constructor_that_throws_leaves_the_world_as_it_was, a_type_that_only_moves_is_added_and_never_copied,
            members_start_with_the_values_their_type_gives_them, fields_of_described_types_are_described_with_them,
            traits_are_assignments, text_and_lists_are_views_and_spans, attributes_are_assignments, parameters_say_what_is_asked_for, what_is_written_counts_as_changed_and_what_is_read_does_not,
+           observers_are_functions_and_are_told_what_is_there, events_have_data_and_propagate,
            systems_call_their_function_over_all_workers)

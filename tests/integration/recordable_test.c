@@ -35,6 +35,14 @@ typedef struct scene {
     mica_query *frozen;
 } scene;
 
+/* The observer of events: it adds to the health of the entity, which shows how often and in which order it was called. */
+static void heal(const mica_event *event)
+{
+    const Health *old = mica_get(event->world, event->entities[0], Health);
+    int32_t more = event->data ? ((const Health *)event->data)->current : 1;
+    mica_set(event->world, event->entities[0], Health, {(old ? old->current : 0) * 3 + more, 0});
+}
+
 static scene scene_open(uint32_t workers)
 {
     scene scene = {.world = open_world(&heard)};
@@ -52,6 +60,7 @@ static scene scene_open(uint32_t workers)
     mica_add(scene.world, scene.entities[OTHER], Frozen);
     for (uint32_t i = 0; i < 4; ++i)
         mica_add_instance(scene.world, scene.entities[RICH], Item)->number = 10 + i;
+    mica_observer_add(scene.world, &(mica_observer_def){.event = MICA_EVENT_USER, .fn = heal});
     scene.all = mica_query_create(scene.world, &(mica_query_def){.with_hidden = true});
     scene.frozen = mica_query_create(scene.world, MICA_QUERY(MICA_HAS(Frozen), MICA_READ(Number)));
     return scene;
@@ -271,6 +280,20 @@ static bool group(scene *scene)
 {
     return mica_group(scene->world, Fire, Fire) == MICA_OK;
 }
+static bool emit(scene *scene)
+{
+    mica_value first = MICA_WITH(Health, {5, 0}), second = MICA_WITH(Health, {7, 0});
+    return mica_event_emit(scene->world, MICA_EVENT_USER, 0, scene->entities[RICH], first) &&
+           mica_event_emit(scene->world, MICA_EVENT_USER, 0, scene->entities[RICH], second) &&
+           mica_event_emit(scene->world, MICA_EVENT_USER, 0, scene->entities[OTHER], (mica_value){0});
+}
+static bool propagate(scene *scene)
+{
+    mica_value data = MICA_WITH(Health, {5, 0});
+    return mica_set(scene->world, scene->entities[CHILD], Health, {4, 0}) &&
+           mica_event_propagate(scene->world, MICA_EVENT_USER, 0, scene->entities[GRANDCHILD], data) &&
+           mica_event_propagate(scene->world, MICA_EVENT_USER, 0, scene->entities[CHILD], data);
+}
 static bool add_all(scene *scene)
 {
     return mica_add_all_tag(scene->all, Marked) == MICA_OK;
@@ -332,6 +355,8 @@ static const operation operations[] = {
     {"mica_set_parents", set_parents, false},
     {"mica_detach_children", detach_children, false},
     {"mica_place_before, mica_place_after", place, false},
+    {"mica_event_emit", emit, false},
+    {"mica_event_propagate", propagate, false},
     {"mica_pool_add", pool_add, true},
     {"mica_pool_remove of one of many", remove_instance, false},
     {"mica_pool_remove of the only one", remove_only_instance, false},

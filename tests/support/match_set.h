@@ -47,7 +47,7 @@ static inline void match_set_reset(match_set *set)
     set->is_wrong = false;
 }
 
-/* False with a report if the terms are invalid or memory runs out. The set stays where it is. */
+/* The monitor is told first what matches already. False with a report if the terms are invalid or memory runs out. The set stays where it is. */
 static inline bool match_set_open(match_set *set, mica_world *world, const mica_term *terms, uint32_t term_count)
 {
     static const mica_event_kind events[] = {MICA_EVENT_MATCH, MICA_EVENT_UNMATCH};
@@ -60,10 +60,9 @@ static inline bool match_set_open(match_set *set, mica_world *world, const mica_
                                                                   .terms = terms,
                                                                   .term_count = term_count,
                                                                   .fn = match_set_see,
-                                                                  .context = set});
-    if (set->observer.id)
-        match_set_reset(set);
-    else
+                                                                  .context = set,
+                                                                  .existing = true});
+    if (!set->observer.id)
         mica_query_destroy(set->query);
     return set->observer.id != 0;
 }

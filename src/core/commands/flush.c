@@ -197,13 +197,14 @@ static bool is_anything_recorded(const mica_world *world, bool all)
     return false;
 }
 
-/* Calls watches that wait for the end of the operation. False if there are none. */
-static bool settle(mica_world *world)
+/* Calls what waits for the end of the operation. False if nothing does. */
+static bool settle(mica_world *world, uint32_t *round)
 {
     if (!world->is_unsettled || world->settle_holds)
         return false;
     world->is_unsettled = false;
-    world->settle(world);
+    if (world->settle(world))
+        *round = 0;
     return true;
 }
 
@@ -222,7 +223,7 @@ static mica_result apply_rounds(mica_world *world, bool all)
                 result =
                     micap_fail(world, MICA_ERROR_LIMIT, (mica_location){0},
                                "flush: hooks keep recording changes after %d rounds; the rest is dropped", ROUNDS_MAX);
-    while (settle(world));
+    while (settle(world, &round));
     if (result == MICA_ERROR_LIMIT)
         drop_recordings(world, all);
     world->flushing = false;

@@ -561,6 +561,17 @@ static bool gather_segment(mica_world *world, const micap_recording *recording, 
     return true;
 }
 
+/* If there are notes and deaths, there is a table: see needs_table. */
+bool micap_flush_destroys(const mica_world *world, mica_entity entity)
+{
+    const micap_flush *flush = &world->flush;
+    uint32_t at = flush->has_table ? flush->table[slot_of(flush, entity)] : 0;
+    if (!at)
+        return false;
+    const micap_flush_step *step = &flush->gathered[at - 1];
+    return step->kind ? micap_kind_operation(step->kind) == MICAP_OPERATION_DESTROY : step->target->destroyed;
+}
+
 bool micap_flush_coalesce(mica_world *world)
 {
     micap_flush *flush = &world->flush;

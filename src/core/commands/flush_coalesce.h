@@ -11,6 +11,9 @@ bool micap_flush_coalesce(mica_world *world);
  * its own, which would come earlier or later than the others. False if memory runs out. */
 bool micap_flush_doom_dependents(mica_world *world);
 
+/* Whether an entity is destroyed by a change that was gathered; asked by notes. Not if it only dies with another one. */
+bool micap_flush_destroys(const mica_world *world, mica_entity entity);
+
 /* Makes a target of the only change of an entity. NULL if memory runs out. */
 micap_target *micap_flush_make_target(mica_world *world, micap_recorded *change, const micap_recorded_kind *kind);
 

@@ -1,11 +1,12 @@
-/* Settling: what watches do when the operation or flush that called them has ended, with what hooks recorded. The world is as the program
- * will see it then. */
+/* Settling: what happens when an operation or flush has ended, with what hooks recorded: watches that waited for it are called, then the
+ * next user event is delivered. The world is as the program will see it then. */
 #ifndef MICAP_CORE_EVENTS_SETTLE_H
 #define MICAP_CORE_EVENTS_SETTLE_H
 
 #include "core/world/world.h"
 
-/* Asks for world->settle to be called when the operation ends. */
+/* Asks for world->settle to be called when the operation ends. That returns true if it began something new, from which rounds of the
+ * flush count anew: it limits these itself. */
 static inline void micap_settle_later(mica_world *world)
 {
     world->is_unsettled = true;

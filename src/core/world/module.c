@@ -41,6 +41,15 @@ void micap_modules_each_dependent(mica_world *world, mica_entity entity, micap_d
             world->modules[id].ops->each_dependent(world, world->modules[id].state, entity, fn, context);
 }
 
+mica_entity micap_modules_parent(const mica_world *world, mica_entity entity)
+{
+    mica_entity parent = mica_nil();
+    for (uint32_t id = 0; id < MICAP_MODULES && mica_is_nil(parent); ++id)
+        if (world->modules[id].ops && world->modules[id].ops->parent)
+            parent = world->modules[id].ops->parent(world, world->modules[id].state, entity);
+    return parent;
+}
+
 void micap_modules_forgotten(mica_world *world, mica_entity entity)
 {
     for (uint32_t id = 0; id < MICAP_MODULES; ++id)

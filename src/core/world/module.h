@@ -40,6 +40,8 @@ typedef struct micap_module_ops {
     /* Calls the function with all entities that are destroyed together with this one, several at a time, dependents first. The
      * function may destroy them. */
     void (*each_dependent)(mica_world *world, void *state, mica_entity entity, micap_dependents_fn fn, void *context);
+    /* The entity above this one, to which its events propagate; nil: none. */
+    mica_entity (*parent)(const mica_world *world, const void *state, mica_entity entity);
     /* The recorded creation of this entity is dropped: it was never alive. */
     void (*forgotten)(mica_world *world, void *state, mica_entity entity);
     /* Snapshots: copies the state that the module does not save in undo logs; NULL if memory is short. */
@@ -79,6 +81,7 @@ void micap_modules_see_every_death(mica_world *world);
 /* Called by the core: see the functions above. */
 void micap_modules_destroying(mica_world *world, const mica_entity *entities, uint32_t count);
 void micap_modules_each_dependent(mica_world *world, mica_entity entity, micap_dependents_fn fn, void *context);
+mica_entity micap_modules_parent(const mica_world *world, mica_entity entity);
 void micap_modules_forgotten(mica_world *world, mica_entity entity);
 uint64_t micap_modules_hash(const mica_world *world, bool with_flow);
 bool micap_modules_validate(mica_world *world);

@@ -69,7 +69,7 @@ struct mica_world {
     /* Runs jobs on the threads of a module that has some; NULL if none has. Set by the module. */
     void (*share)(mica_world *world, void (*fn)(void *data, uint32_t piece), void *data, uint32_t count);
     /* See core/events/settle.h. Set by the module that has watches. */
-    void (*settle)(mica_world *world);
+    bool (*settle)(mica_world *world);
     bool is_unsettled;
     uint32_t settle_holds;
     /* Called when the world begins to use a component that hides entities; NULL: no module wants to know. False if memory is

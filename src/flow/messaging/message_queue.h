@@ -1,4 +1,4 @@
-/* Message queues: messages and user events of any size in the order (system, slice, call), read when the phase has ended. */
+/* Message queues: messages of any size in the order (system, slice, call), read when the phase has ended. */
 #ifndef MICAP_FLOW_MESSAGING_MESSAGE_QUEUE_H
 #define MICAP_FLOW_MESSAGING_MESSAGE_QUEUE_H
 
@@ -9,7 +9,7 @@
 typedef struct micap_queued_message {
     uint32_t bytes; /* with this header and padding */
     uint32_t data_bytes;
-    uint32_t kind; /* of a message: how many handlers led to it; of a user event: the event */
+    uint32_t kind; /* how many handlers led to it */
     mica_component component;
     mica_entity entity; /* nil: all */
     mica_location location;

@@ -253,12 +253,12 @@ static void tell(mica_world *world, const micap_monitor *monitor, mica_event_kin
     micap_callback_end(world, depth);
 }
 
-void micap_monitor_settle(mica_world *world, micap_monitor *monitor)
+bool micap_monitor_settle(mica_world *world, micap_monitor *monitor)
 {
     /* Those that stopped from the front, those that started from the back. */
     uint32_t stopped = 0, started = 0, count = monitor->note_count;
     if (!count)
-        return;
+        return false;
     for (uint32_t i = 0; i < count; ++i) {
         const note *note = note_at(monitor, i);
         uint32_t matches = compare(world, monitor, note);
@@ -278,6 +278,14 @@ void micap_monitor_settle(mica_world *world, micap_monitor *monitor)
         tell(world, monitor, MICA_EVENT_UNMATCH, monitor->told, stopped);
     if (started && monitor->is_told & 1)
         tell(world, monitor, MICA_EVENT_MATCH, first, started);
+    return stopped || started;
+}
+
+void micap_monitor_tell_existing(mica_world *world, const micap_monitor *monitor)
+{
+    if (monitor->is_told & 1)
+        for (mica_view view = mica_query_begin(monitor->query); mica_view_next(&view);)
+            tell(world, monitor, MICA_EVENT_MATCH, view.entities, view.count);
 }
 
 void micap_monitor_forget(micap_monitor *monitor)

@@ -29,8 +29,11 @@ bool micap_monitor_use(mica_world *world, micap_monitor *monitor, mica_component
 void micap_monitor_leave(mica_world *world, micap_monitor *monitor, mica_component component);
 
 /* The operation has ended: calls the function with entities that stopped to match, then with those that started. Both in the order in which
- * the entities were changed first. */
-void micap_monitor_settle(mica_world *world, micap_monitor *monitor);
+ * the entities were changed first. False if there are none. */
+bool micap_monitor_settle(mica_world *world, micap_monitor *monitor);
+
+/* Calls the function with all entities that match, if it is told MATCH: batch by batch in the order of the query. */
+void micap_monitor_tell_existing(mica_world *world, const micap_monitor *monitor);
 
 /* Drops what was noted: a snapshot was restored. */
 void micap_monitor_forget(micap_monitor *monitor);

@@ -1,12 +1,16 @@
 #include "flow/messaging/observer.h"
 
 #include "base/argument.h"
+#include "core/events/hooks.h"
 #include "core/query/query_filter.h"
+#include "core/query/query_join.h"
 #include "core/storage/rows.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
+#include "flow/messaging/existing_matches.h"
 #include "flow/messaging/monitor.h"
 #include "flow/messaging/user_event.h"
+#include "flow/schedule/job_run.h"
 #include "flow/schedule/listener.h"
 
 /* Calls an observer for a part of the entities of an event. */
@@ -20,6 +24,19 @@ static void call_part(const micap_subject *subject, const mica_event *all, uint3
     subject->fn(&some);
 }
 
+/* Calls an observer whose filter names pools, which are asked for one entity after the other. */
+static void call_joined(const micap_subject *subject, const mica_event *seen, uint32_t begin, uint32_t count)
+{
+    uint32_t end = begin + count;
+    for (uint32_t run; begin < end; begin += run + 1) {
+        for (run = 0; begin + run < end; ++run)
+            if (!micap_join_matches(subject->filter, seen->entities[begin + run], 0))
+                break;
+        if (run)
+            call_part(subject, seen, begin, run);
+    }
+}
+
 /* Calls an observer for consecutive rows of a chunk that pass its filter. */
 static void call_filtered_rows(micap_subject *subject, const mica_event *seen, micap_row spot, uint32_t begin,
                                uint32_t count)
@@ -31,6 +48,10 @@ static void call_filtered_rows(micap_subject *subject, const mica_event *seen, m
     }
     if (!subject->last_matches)
         return;
+    if (filter->join_count) {
+        call_joined(subject, seen, begin, count);
+        return;
+    }
     if (!filter->filter_count) {
         call_part(subject, seen, begin, count);
         return;
@@ -87,12 +108,14 @@ static void release_observer(mica_world *world, micap_observer *observer)
     release_memory(world, observer);
 }
 
-static void settle(mica_world *world)
+static bool settle(mica_world *world)
 {
-    const micap_observers *observers = micap_listener_state(world, MICAP_LISTENER_OBSERVERS);
+    micap_observers *observers = micap_listener_state(world, MICAP_LISTENER_OBSERVERS);
+    bool has_news = false;
     for (const micap_observer *at = observers->first; at; at = at->next)
         if (at->monitor)
-            micap_monitor_settle(world, at->monitor);
+            has_news |= micap_monitor_settle(world, at->monitor);
+    return micap_user_events_settle(world, observers, has_news);
 }
 
 static bool hides(mica_world *world, mica_component component)
@@ -107,32 +130,10 @@ static bool hides(mica_world *world, mica_component component)
     return !at;
 }
 
-static bool phase_begin(mica_world *world, void *state)
-{
-    micap_observers *observers = state;
-    if (micap_queue_prepare(&observers->queue, mica_worker_count(world), micap_sequence_count(world)))
-        return true;
-    micap_fail_memory(world, "observer");
-    return false;
-}
-
-static void phase_end(mica_world *world, void *state)
-{
-    (void)world;
-    micap_observers *observers = state;
-    micap_queue_commit(&observers->queue);
-}
-
-static mica_result flushed(mica_world *world, void *state)
-{
-    micap_user_events_deliver(world, state);
-    return MICA_OK;
-}
-
 static void trim(mica_world *world, void *state)
 {
     micap_observers *observers = state;
-    micap_queue_trim(&observers->queue);
+    micap_user_events_trim(world, observers);
     for (const micap_observer *at = observers->first; at; at = at->next)
         if (at->monitor)
             micap_monitor_trim(world, at->monitor);
@@ -148,10 +149,10 @@ static void free_observers(mica_world *world, void *state)
             micap_monitor_destroy(world, observer->monitor, true);
         release_memory(world, observer);
     }
-    micap_queue_free(&observers->queue);
+    micap_user_events_trim(world, observers);
 }
 
-/* No event waits between frames. The archetypes that filters were compared with may have been freed. */
+/* No event waits between operations. The archetypes that filters were compared with may have been freed. */
 static void load(mica_world *world, void *state, const void *saved)
 {
     (void)world, (void)saved;
@@ -166,8 +167,7 @@ static void load(mica_world *world, void *state, const void *saved)
 
 static bool init(mica_world *world, void *state)
 {
-    micap_observers *observers = state;
-    micap_queue_init(&observers->queue, &world->memory, MICAP_MESSAGE_ALIGNMENT);
+    (void)state;
     world->settle = settle;
     world->hides = hides;
     return true;
@@ -176,9 +176,6 @@ static bool init(mica_world *world, void *state)
 static const micap_listener_ops listener = {
     .init = init,
     .load = load,
-    .phase_begin = phase_begin,
-    .phase_end = phase_end,
-    .flushed = flushed,
     .trim = trim,
     .free = free_observers,
 };
@@ -196,6 +193,7 @@ typedef struct wanted {
     const mica_component *components;
     uint32_t component_count;
     bool has_toggles, has_others; /* some event is ENABLE or DISABLE; some event is not DESTROY */
+    bool has_beginnings;          /* some event is ADD or MATCH */
     bool needs_component;
     uint32_t told_by_monitor; /* 1: MATCH, 2: UNMATCH */
 } wanted;
@@ -209,6 +207,7 @@ static wanted wanted_of(const mica_observer_def *def)
                      .component_count = def->component_count ? def->component_count : def->component != 0};
     for (uint32_t i = 0; wanted.events && i < wanted.event_count; ++i) {
         wanted.has_toggles |= wanted.events[i] == MICA_EVENT_ENABLE || wanted.events[i] == MICA_EVENT_DISABLE;
+        wanted.has_beginnings |= wanted.events[i] == MICA_EVENT_ADD || wanted.events[i] == MICA_EVENT_MATCH;
         wanted.has_others |= wanted.events[i] != MICA_EVENT_DESTROY;
         wanted.told_by_monitor |= wanted.events[i] == MICA_EVENT_MATCH ? 1 : 0;
         wanted.told_by_monitor |= wanted.events[i] == MICA_EVENT_UNMATCH ? 2 : 0;
@@ -267,6 +266,11 @@ static bool is_valid(mica_world *world, const mica_observer_def *def, const want
     if (!is_complete) {
         micap_fail(world, MICA_ERROR_INVALID, def->location,
                    "observer %s: a function and an event are required, and lists that are not NULL", wanted->name);
+        return false;
+    }
+    if (def->existing && !wanted->has_beginnings) {
+        micap_fail(world, MICA_ERROR_INVALID, def->location, "observer %s: existing needs the event ADD or MATCH",
+                   wanted->name);
         return false;
     }
     return wanted->told_by_monitor ? is_monitor_valid(world, def, wanted) : are_components_valid(world, def, wanted);
@@ -350,6 +354,10 @@ mica_observer mica_observer_add(mica_world *world, const mica_observer_def *def)
     for (uint32_t i = 0; i < fresh->subject_count; ++i)
         if (is_of_world(fresh->subjects[i].event))
             micap_watch_add(world, fresh->subjects[i].event, fresh->subjects[i].component, &fresh->subjects[i].watch);
+    if (def->existing) {
+        micap_existing_tell(world, fresh);
+        micap_hooks_end(world);
+    }
     return (mica_observer){fresh->id};
 }
 

@@ -1,14 +1,14 @@
 /* Observers: functions that are told about events, each with an optional filter.
  *
- *     observer.c     add and remove; events of the world, which watches of the core report (core/events/watch.h)
- *     monitor.c      told when entities start and stop to match terms
- *     user_event.c   events of the program */
+ *     observer.c           add and remove; events of the world, which watches of the core report (core/events/watch.h)
+ *     monitor.c            told when entities start and stop to match terms
+ *     existing_matches.c   what a new observer is told about what is there already
+ *     user_event.c         events of the program */
 #ifndef MICAP_FLOW_MESSAGING_OBSERVER_H
 #define MICAP_FLOW_MESSAGING_OBSERVER_H
 
 #include "core/events/watch.h"
 #include "core/query/query.h"
-#include "flow/messaging/message_queue.h"
 #include "mica/observer.h"
 
 /* One event, and its component, that an observer is told about. */
@@ -37,7 +37,12 @@ typedef struct micap_observer {
 typedef struct micap_observers {
     micap_observer *first, *last; /* in the order they were added */
     uint32_t next_id;
-    micap_queue queue; /* user events that were emitted inside systems */
+    /* User events: those that a flush has still to deliver, one after the other. */
+    char *waiting;
+    uint32_t waiting_capacity, waiting_begin, waiting_end; /* in bytes */
+    uint32_t generation; /* of the event that was delivered last, while something may follow from it; else 0 */
+    bool is_delivering;
+    bool is_stopped; /* the event does not propagate further */
 } micap_observers;
 
 /* Calls the function for those entities of the event that pass the filter. */

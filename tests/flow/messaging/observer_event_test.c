@@ -154,6 +154,36 @@ START_TEST(components_in_pools_are_observed_like_others)
 }
 END_TEST
 
+START_TEST(a_filter_may_name_pools)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    diary diary = {0};
+    mica_observer_def def = *MICA_OBSERVER(MICA_EVENT_ADD, Heat, note, MICA_HAS(Buff));
+    def.context = &diary;
+    mica_observer_add(world, &def);
+    def = *MICA_OBSERVER(MICA_EVENT_REMOVE, Heat, note, MICA_WITHOUT(Buff), MICA_WITHOUT(Torch));
+    def.context = &diary;
+    mica_observer_add(world, &def);
+    mica_entity entities[5];
+    for (uint32_t i = 0; i < 5; ++i) {
+        entities[i] = mica_create(world);
+        if (i != 2)
+            mica_set(world, entities[i], Buff, {1});
+    }
+    diary.base = entities[0];
+    mica_disable(world, entities[4], Buff);
+    mica_query *all = mica_query_create(world, MICA_QUERY(MICA_WITHOUT(Torch)));
+    ck_assert_int_eq(mica_add_all(all, Heat, {1}), MICA_OK); /* one event with all rows */
+    expect_diary(&diary, "+Heat0 +Heat1 +Heat3");
+    mica_remove(world, entities[3], Buff);
+    mica_add(world, entities[2], Torch);
+    ck_assert_int_eq(mica_remove_all(all, Heat), MICA_OK);
+    expect_diary(&diary, "-Heat3");
+    close_world(world, &heard);
+}
+END_TEST
+
 static void cry(mica_view *view)
 {
     const Weight *weight = mica_view_read(view, Weight);
@@ -196,4 +226,5 @@ END_TEST
 
 TEST_SUITE(observer_event, user_events_reach_their_observers, an_event_may_have_no_entity_and_be_of_a_tag,
            observers_leave_from_the_middle_and_from_the_end, a_filter_asks_nothing_of_the_dead,
-           components_in_pools_are_observed_like_others, events_emitted_inside_systems_come_after_the_flush_in_order)
+           components_in_pools_are_observed_like_others, a_filter_may_name_pools,
+           events_emitted_inside_systems_come_after_the_flush_in_order)

@@ -1,8 +1,11 @@
 /* Hooks, observers and lists of removals. The body of a hook or observer runs for the entities of its event. */
 #include "program.h"
 
+/* Events that propagate end at some entities. */
 static void on_event(const mica_event *event)
 {
+    if (event->kind >= MICA_EVENT_USER && event->count && event->entities[0].index % 4 == 1)
+        mica_event_stop(event);
     run_body(event->context, BODY_HOOK, event->entities, event->count);
 }
 
@@ -28,6 +31,7 @@ static void observer_add(program *program, scene *scene)
     def.event = event;
     def.component = event == MICA_EVENT_DESTROY || event == MICA_EVENT_USER ? 0 : sample_id(kind);
     def.term_count = take_below(program, 2);
+    def.existing = event == MICA_EVENT_ADD && take_one_in(program, 2);
     def.context = take_reaction(program, scene);
     if (slot->id)
         mica_observer_remove(scene->world, *slot);
@@ -49,6 +53,7 @@ static void observer_add_lists(program *program, scene *scene)
         mica_event_kind event = take_below(program, MICA_EVENT_DISABLE + 2);
         events[i] = event > MICA_EVENT_DISABLE ? (mica_event_kind)MICA_EVENT_USER : event;
         components[i] = sample_id(take_kind(program, scene));
+        def.existing |= i < def.event_count && event == MICA_EVENT_ADD;
     }
     def.context = take_reaction(program, scene);
     if (slot->id)
@@ -68,6 +73,14 @@ static void observer_remove(program *program, scene *scene)
 static void observe_emit(program *program, scene *scene)
 {
     mica_event_emit(scene->world, MICA_EVENT_USER, 0, take_entity(program, scene), (mica_value){0});
+}
+
+static void event_propagate(program *program, scene *scene)
+{
+    mica_entity entity = take_entity(program, scene);
+    mica_component component = take_one_in(program, 2) ? sample_id(take_kind(program, scene)) : 0;
+    mica_value data = MICA_WITH(FuzzPing, {take_below(program, 4), entity});
+    mica_event_propagate(scene->world, MICA_EVENT_USER, component, entity, data);
 }
 
 static void monitor_add(program *program, scene *scene)
@@ -111,6 +124,7 @@ const operation event_operations[] = {
     {"observer_add_lists", observer_add_lists, IN_BODY},
     {"observer_remove", observer_remove, IN_BODY},
     {"observe_emit", observe_emit, IN_BODY | AS_INPUT},
+    {"event_propagate", event_propagate, IN_BODY | AS_INPUT},
     {"monitor_add", monitor_add, 0},
     {"removals_read", removals_read, IN_BODY},
     {"removals_destroy", removals_destroy, 0},

@@ -30,6 +30,15 @@ static void send(const reaction *reaction, mica_world *world, mica_entity entity
         mica_broadcast(world, FuzzPing, {energy - 1, entity});
 }
 
+static void emit(mica_world *world, mica_entity entity, uint32_t energy)
+{
+    mica_value data = MICA_WITH(FuzzPing, {energy, entity});
+    if (entity.index & 1)
+        mica_event_propagate(world, MICA_EVENT_USER, 0, entity, data);
+    else
+        mica_event_emit(world, MICA_EVENT_USER, 0, entity, (mica_value){0});
+}
+
 static void react_to_one(const reaction *reaction, mica_world *world, mica_entity entity, uint32_t energy)
 {
     mica_component component = sample_id(reaction->changes);
@@ -45,7 +54,7 @@ static void react_to_one(const reaction *reaction, mica_world *world, mica_entit
     case 6: mica_enable_id(world, entity, component, entity.index & 1); break;
     case 7:
     case 8: send(reaction, world, entity, energy); break;
-    case 9: mica_event_emit(world, MICA_EVENT_USER, 0, entity, (mica_value){0}); break;
+    case 9: emit(world, entity, energy); break;
     default: break;
     }
 }
