@@ -529,7 +529,7 @@ static void clear_lists(sqlite3_context *context, int count, sqlite3_value **val
     sqlite3_result_int(context, 1);
 }
 
-START_TEST(elements_that_are_gone_when_they_are_written_are_passed_over)
+START_TEST(elements_that_no_longer_exist_are_passed_over)
 {
     static const char *const statements[] = {"delete from Person_scores_ where clear_lists(entity, position)",
                                              "update Person_scores_ set value = 5 where clear_lists(entity, position)"};
@@ -602,5 +602,5 @@ TEST_SUITE(list, every_list_is_a_table, elements_are_changed_and_deleted_in_any_
            tables_and_columns_agree_with_a_world_that_c_writes, transactions_with_elements_are_taken_back,
            an_element_that_is_written_sets_its_component, a_loop_over_elements_continues_while_others_write,
            a_loop_over_elements_ends_if_the_program_changes_the_structure,
-           elements_that_are_gone_when_they_are_written_are_passed_over,
-           tables_of_lists_do_not_need_the_table_of_their_component, without_memory_for_elements_nothing_is_written)
+           elements_that_no_longer_exist_are_passed_over, tables_of_lists_do_not_need_the_table_of_their_component,
+           without_memory_for_elements_nothing_is_written)
