@@ -16,6 +16,12 @@ MICA_COMPONENT(Monster, (mood, Mood), health, target)
 
 MICA_TAG(Asleep)
 
+typedef struct Item { mica_text name; unsigned count; } Item;
+MICA_STRUCT(Item, name, count)
+
+typedef struct Pack { mica_list items; } Pack;
+MICA_COMPONENT(Pack, (items, Item))
+
 /* Runs a statement and prints its rows. */
 static void ask(sqlite3 *database, const char *text)
 {
@@ -45,6 +51,7 @@ int main(void)
     mica_name_set(world, hero, mica_nil(), "hero");
     mica_name_set(world, orc, mica_nil(), "orc");
     mica_name_set(world, bat, mica_nil(), "bat");
+    mica_add(world, hero, Pack);
 
     sqlite3 *database = mica_sql_open(world, NULL);
 
@@ -64,6 +71,13 @@ int main(void)
     /* A statement that fails changes nothing. */
     ask(database, "update Monster set mood = case health when 5 then 'FURIOUS' else 'ANGRY' end");
     ask(database, "select mood, count(*) from Monster group by mood");
+
+    /* A list is a table of its own, and a column of JSON. */
+    ask(database, "insert into Pack_items(entity, name, count) select entity, 'rope', 2 from Pack");
+    ask(database, "insert into Pack_items(entity, position, name, count) select entity, 0, 'lamp', 1 from Pack");
+    ask(database, "update Pack_items set count = count + 1 where name = 'rope'");
+    ask(database, "select e.name, position, i.name, count from Pack_items i join entities e using (entity)");
+    ask(database, "select items from Pack");
 
     /* A transaction that is rolled back changes nothing either. */
     ask(database, "begin");

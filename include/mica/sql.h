@@ -12,10 +12,17 @@
  * one row for a singleton in use. `entities` has all entities: entity, slot, generation, name, path, parent, child_count,
  * component_count, components. `components` and `fields` describe the types: select * from fields where component = 'Monster'.
  *
+ * Lists. A mica_list is a column of JSON, and a table of its own, named after the component and the field: Person_inventory has a row
+ * per element, with entity, instance (of .many components), position from 0, and the fields of the element, or `value` if it is no struct.
+ * Rows are in the order of the component's table. `entity = ?` and `position = ?` are look-ups. INSERT puts an element before `position`, or
+ * at the end if it is NULL or omitted, and what is not given is zero; INSERT OR REPLACE overwrites the element at `position`; DELETE moves
+ * the elements after it; `position` can't be changed. Lists inside elements are columns of JSON only. `fields` has the name of the table
+ * of each list. Every element that is written copies its list once: to write many of a long list, write the column of JSON.
+ *
  * Columns. `entity` is the handle as an integer; `instance` numbers the instances of .many components from 0; `enabled` exists for
  * components that can be toggled; then come the described fields: x, "home.x", "path[0].y". An array with more than 16 elements is
  * one read-only column of JSON. If a name is taken (ignoring case), '_' is appended: a field named entity becomes entity_, a
- * component named Entities becomes Entities_. A table has at most 1000 columns; further fields are omitted.
+ * component named Entities becomes Entities_. Components choose before lists. A table has at most 1000 columns; further fields are omitted.
  *
  *     bool, integers      INTEGER; bool is 0 or 1. u64 is read as signed: values above 2^63 - 1 are negative
  *     f32, f64            REAL; NaN is NULL, in both directions
@@ -23,6 +30,8 @@
  *     enum                the name, or an integer for a value without a name; both can be written
  *     flags               names separated by '|', '' for none; an integer if a bit has no name; both can be written
  *     mica_entity         INTEGER; nil is NULL, in both directions. mica_asset likewise, as its hash
+ *     mica_text           TEXT
+ *     mica_list           TEXT, a JSON array
  *
  * Writing. UPDATE is mica_set with its hooks and change stamps (for instances and singletons: a write in place, without set hooks).
  * INSERT adds the component to an entity, and creates the entity if `entity` is NULL or omitted (sqlite3_last_insert_rowid is its

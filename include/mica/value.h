@@ -12,7 +12,8 @@
  * The text is JSON. Structs are objects; an array of all fields is read too. An array of char is a string, or an array of characters if it
  * is not UTF-8 that ends with a zero byte. Constants of an enum are names, flags an array of names; values without a name are integers.
  * Real numbers are written with the fewest digits that read back as the same bits; "nan", "inf" and "-inf" are strings. An entity is
- * "#index:generation" or null, a resource "#" and the hash of its path, or null. 64-bit integers may be given as strings. An array with
+ * "#index:generation" or null, a resource "#" and the hash of its path, or null. Integers may be given as strings, decimal or
+ * hexadecimal after 0x. An array with
  * fewer elements than there are sets the others to zero. A mica_text is a string, or an array of characters if it is not UTF-8. A
  * mica_list is an array, and gets as many elements as the array has; fields of these that are not named are zero.
  */
@@ -71,6 +72,22 @@ MICA_API size_t mica_value_write(mica_member member, char *text, size_t capacity
  * Threads: any. */
 MICA_API mica_result mica_value_parse(mica_member member, const char *text, mica_value_error *out_error);
 
+/* One value of another notation, such as a node of a parsed JSON document or a value of a script. */
+typedef struct mica_scalar {
+    mica_kind
+        kind; /* MICA_KIND_I64 or U64: `integer`; F64: `real`; BOOL: `integer`; TEXT: a string; NONE: null. LIST and STRUCT are an
+                       array and an object, which only errors mention. */
+    int64_t integer; /* its bits, if it is unsigned */
+    double real;
+    const char *text; /* need not end with a zero byte */
+    size_t text_bytes;
+} mica_scalar;
+
+/* Sets a number, bool, constant, reference or text from a scalar, by the rules of mica_value_parse: what is a string there is a string here.
+ * Clients that have parsed a document walk it, find members with mica_member_at, and assign. Returns what mica_value_parse returns; on error
+ * the value is unchanged, and the position is 0. Threads: one per value. */
+MICA_API mica_result mica_value_assign(mica_member member, mica_scalar scalar, mica_value_error *out_error);
+
 /* Compares all numbers of a value with their ranges. Returns MICA_ERROR_INVALID if one is outside, and then says in `out_error`, which may
  * be NULL, which one, and what was expected. Threads: any. */
 MICA_API mica_result mica_value_check(mica_member member, mica_value_error *out_error);
@@ -108,6 +125,7 @@ MICA_END
 #    define mica_member_write(...) MICA_AT_(mica_member_write(__VA_ARGS__))
 #    define mica_value_write(...) MICA_AT_(mica_value_write(__VA_ARGS__))
 #    define mica_value_parse(...) MICA_AT_(mica_value_parse(__VA_ARGS__))
+#    define mica_value_assign(...) MICA_AT_(mica_value_assign(__VA_ARGS__))
 #    define mica_value_check(...) MICA_AT_(mica_value_check(__VA_ARGS__))
 #    define mica_value_reset(...) MICA_AT_(mica_value_reset(__VA_ARGS__))
 #    define mica_entity_write_json(...) MICA_AT_(mica_entity_write_json(__VA_ARGS__))

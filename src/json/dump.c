@@ -2,14 +2,9 @@
 #include "json/dump.h"
 
 #include "base/argument.h"
-#include "base/utf8.h"
-#include "json/value_compile.h"
-#include "mica/list.h"
-#include "resource/format/scalar_fields.h"
-#include "type/value_bytes.h"
+#include "json/compiler.h"
+#include "mica/value.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 static bool find_family(micap_dump *dump)
@@ -40,25 +35,6 @@ static bool find_family(micap_dump *dump)
     return true;
 }
 
-static uint64_t load(const char *at, uint32_t bytes)
-{
-    uint64_t eight;
-    uint32_t four;
-    uint16_t two;
-    switch (bytes) {
-    case 1: return (uint8_t)*at;
-    case 2: memcpy(&two, at, 2); return two;
-    case 4: memcpy(&four, at, 4); return four;
-    default: memcpy(&eight, at, 8); return eight;
-    }
-}
-
-static int64_t extend(uint64_t bits, uint32_t bytes)
-{
-    uint32_t shift = 64 - 8 * bytes;
-    return (int64_t)(bits << shift) >> shift;
-}
-
 void micap_dump_path(micap_dump *dump, uint32_t entity)
 {
     uint32_t parent = mica_resource_parent(dump->resource, entity);
@@ -73,7 +49,7 @@ void micap_dump_path(micap_dump *dump, uint32_t entity)
     micap_write_inside_string(&dump->writer, name);
 }
 
-static void dump_reference(micap_dump *dump, const char *at)
+static void dump_reference(micap_dump *dump, const void *at)
 {
     mica_entity entity;
     memcpy(&entity, at, sizeof entity);
@@ -87,7 +63,7 @@ static void dump_reference(micap_dump *dump, const char *at)
 }
 
 /* Asset paths start at the root, so the text can be moved. */
-static void dump_asset(micap_dump *dump, const char *at)
+static void dump_asset(micap_dump *dump, const void *at)
 {
     mica_asset asset;
     memcpy(&asset, at, sizeof asset);
@@ -98,140 +74,87 @@ static void dump_asset(micap_dump *dump, const char *at)
     micap_write(&dump->writer, path ? "\"" : "");
 }
 
-static void dump_enum(micap_dump *dump, const mica_type *type, const char *at)
+/* JSON libraries read integers as signed. */
+static bool is_too_large(mica_member member)
 {
-    uint64_t bits = load(at, type->size_bytes), mask = UINT64_MAX >> (64 - 8 * type->size_bytes), left = bits;
-    bool is_flags = type->kind == MICA_KIND_FLAGS;
-    for (uint32_t i = 0; i < type->constant_count; ++i) {
-        uint64_t constant = (uint64_t)type->constants[i].value & mask;
-        if (!is_flags && constant == bits) {
-            micap_write_string(&dump->writer, type->constants[i].name);
-            return;
-        }
-        if (is_flags && constant && (bits & constant) == constant)
-            left &= ~constant;
+    uint64_t value = 0;
+    if (member.kind == MICA_KIND_U64)
+        memcpy(&value, member.data, sizeof value);
+    return value > INT64_MAX;
+}
+
+/* Returns true if a string would not compile to the same bytes: bytes follow the first zero byte. */
+static bool has_hidden_bytes(mica_member member)
+{
+    const char *bytes = member.data;
+    size_t length = member.count;
+    if (!member.count && member.kind == MICA_KIND_TEXT) {
+        bytes = mica_text_get(member.data);
+        length = mica_text_length(member.data);
+        return memchr(bytes, 0, length) != NULL;
     }
-    if (!is_flags || left) {
-        micap_write(&dump->writer, "%" PRId64, type->size_bytes == 8 ? (int64_t)bits : (int64_t)(bits & mask));
-        return;
-    }
+    const char *end = member.count && member.kind == MICA_KIND_CHAR ? memchr(bytes, 0, length) : NULL;
+    while (end && end < bytes + length && !*end)
+        ++end;
+    return end && end < bytes + length;
+}
+
+/* The bytes of a text as an array. */
+static void dump_bytes(micap_dump *dump, mica_member member)
+{
+    const char *bytes = member.count ? member.data : mica_text_get(member.data);
+    size_t count = member.count ? member.count : mica_text_length(member.data);
     micap_write(&dump->writer, "[");
-    for (uint32_t i = 0, written = 0; i < type->constant_count; ++i) {
-        uint64_t constant = (uint64_t)type->constants[i].value & mask;
-        if (!constant || (bits & constant) != constant)
-            continue;
-        micap_write(&dump->writer, "%s", written++ ? ", " : "");
-        micap_write_string(&dump->writer, type->constants[i].name);
-    }
+    for (size_t i = 0; i < count; ++i)
+        micap_write(&dump->writer, "%s%u", i ? ", " : "", (unsigned)(unsigned char)bytes[i]);
     micap_write(&dump->writer, "]");
 }
 
-static void dump_struct(micap_dump *dump, const mica_type *type, const char *at);
+static void dump_member(micap_dump *dump, mica_member member);
 
-static void dump_element(micap_dump *dump, const mica_field *field, const char *at);
-
-static void dump_elements(micap_dump *dump, const mica_field *field, const char *at, uint32_t count)
+/* Fields or elements, on one line. */
+static void dump_members(micap_dump *dump, mica_member member, const char *brackets)
 {
-    micap_write(&dump->writer, "[");
+    uint32_t count = mica_member_count(member);
+    micap_write(&dump->writer, "%c", brackets[0]);
     for (uint32_t i = 0; i < count; ++i) {
+        mica_member part = mica_member_at(member, i);
         micap_write(&dump->writer, "%s", i ? ", " : "");
-        dump_element(dump, field, at + (size_t)i * field->element_bytes);
+        if (part.name) {
+            micap_write_string(&dump->writer, part.name);
+            micap_write(&dump->writer, ": ");
+        }
+        dump_member(dump, part);
     }
-    micap_write(&dump->writer, "]");
+    micap_write(&dump->writer, "%c", brackets[1]);
 }
 
-static void dump_any_text(micap_dump *dump, const mica_text *text)
+/* References are paths in levels; all other values are written as mica_value_write writes them. */
+static void dump_member(micap_dump *dump, mica_member member)
 {
-    static const mica_field byte = {.name = "byte", .kind = MICA_KIND_CHAR, .element_bytes = 1, .count = 1};
-    const char *bytes = mica_text_get(text);
-    if (strlen(bytes) == mica_text_length(text) && micap_is_utf8(bytes))
-        micap_write_string(&dump->writer, bytes);
+    bool is_text = member.kind == MICA_KIND_TEXT || member.kind == MICA_KIND_CHAR;
+    if (is_text && has_hidden_bytes(member))
+        dump_bytes(dump, member);
+    else if ((member.count && member.kind != MICA_KIND_CHAR) || member.kind == MICA_KIND_LIST)
+        dump_members(dump, member, "[]");
+    else if (member.kind == MICA_KIND_STRUCT)
+        dump_members(dump, member, "{}");
+    else if (member.kind == MICA_KIND_ENTITY)
+        dump_reference(dump, member.data);
+    else if (member.kind == MICA_KIND_ASSET)
+        dump_asset(dump, member.data);
     else
-        dump_elements(dump, &byte, bytes, mica_text_length(text));
+        micap_write_value(&dump->writer, member, is_too_large(member));
 }
 
-static void dump_list(micap_dump *dump, const mica_type *type, const mica_list *list)
+static void dump_struct(micap_dump *dump, const mica_type *type, const void *value)
 {
-    mica_field element = micap_element_field(type);
-    dump_elements(dump, &element, mica_list_items_type(list, type), mica_list_count(list));
-}
-
-static void dump_element(micap_dump *dump, const mica_field *field, const char *at)
-{
-    mica_kind kind = micap_field_kind(field);
-    micap_json_writer *writer = &dump->writer;
-    float narrow;
-    double real;
-    switch (kind) {
-    case MICA_KIND_BOOL: micap_write(writer, *at ? "true" : "false"); break;
-    case MICA_KIND_F32:
-        memcpy(&narrow, at, sizeof narrow);
-        micap_write_real(writer, narrow, true);
-        break;
-    case MICA_KIND_F64:
-        memcpy(&real, at, sizeof real);
-        micap_write_real(writer, real, false);
-        break;
-    case MICA_KIND_ENTITY: dump_reference(dump, at); break;
-    case MICA_KIND_ASSET: dump_asset(dump, at); break;
-    case MICA_KIND_TEXT: dump_any_text(dump, (const mica_text *)(const void *)at); break;
-    case MICA_KIND_LIST: dump_list(dump, field->type, (const mica_list *)(const void *)at); break;
-    case MICA_KIND_STRUCT: dump_struct(dump, field->type, at); break;
-    case MICA_KIND_ENUM:
-    case MICA_KIND_FLAGS: dump_enum(dump, field->type, at); break;
-    case MICA_KIND_U64: {
-        uint64_t value = load(at, 8); /* JSON libraries read integers as signed */
-        micap_write(writer, value > INT64_MAX ? "\"%" PRIu64 "\"" : "%" PRIu64, value);
-        break;
-    }
-    case MICA_KIND_I8:
-    case MICA_KIND_I16:
-    case MICA_KIND_I32:
-    case MICA_KIND_I64:
-        micap_write(writer, "%" PRId64, extend(load(at, field->element_bytes), field->element_bytes));
-        break;
-    default: micap_write(writer, "%" PRIu64, load(at, field->element_bytes));
-    }
-}
-
-/* Returns true if the array is valid UTF-8 padded with zeros, so that a string compiles to the same bytes. */
-static bool is_text(const mica_field *field, const char *at)
-{
-    const char *end = memchr(at, 0, field->count);
-    if (micap_field_kind(field) != MICA_KIND_CHAR || field->count == 1 || !end)
-        return false;
-    for (const char *rest = end; rest < at + field->count; ++rest)
-        if (*rest)
-            return false;
-    json_t *valid = json_string(at);
-    json_decref(valid);
-    return valid != NULL;
-}
-
-static void dump_field(micap_dump *dump, const mica_field *field, const char *at)
-{
-    if (is_text(field, at)) {
-        micap_write_string(&dump->writer, at);
-        return;
-    }
-    if (field->count == 1) {
-        dump_element(dump, field, at);
-        return;
-    }
-    dump_elements(dump, field, at, field->count);
-}
-
-/* Writes a value on one line. */
-static void dump_struct(micap_dump *dump, const mica_type *type, const char *at)
-{
-    micap_write(&dump->writer, "{");
-    for (uint32_t i = 0; i < type->field_count; ++i) {
-        micap_write(&dump->writer, "%s", i ? ", " : "");
-        micap_write_string(&dump->writer, type->fields[i].name);
-        micap_write(&dump->writer, ": ");
-        dump_field(dump, &type->fields[i], at + type->fields[i].offset);
-    }
-    micap_write(&dump->writer, "}");
+    mica_member whole = {.data = (void *)(uintptr_t)value,
+                         .name = type->name,
+                         .type = type,
+                         .kind = MICA_KIND_STRUCT,
+                         .element_bytes = type->size_bytes};
+    dump_members(dump, whole, "{}");
 }
 
 void micap_dump_value(micap_dump *dump, uint32_t entity, uint32_t component)

@@ -79,6 +79,23 @@ void micap_write_hex(micap_json_writer *writer, const void *bytes, size_t byte_c
     write_bytes(writer, "\"", 1);
 }
 
+void micap_write_value(micap_json_writer *writer, mica_member member, bool is_string)
+{
+    char text[128];
+    size_t length = mica_value_write(member, text, sizeof text);
+    write_bytes(writer, "\"", is_string);
+    if (length < sizeof text) {
+        write_bytes(writer, text, length);
+    } else if (writer->failed ||
+               !MICAP_RESERVE(&writer->memory, writer->text, &writer->capacity, writer->count + length + 1)) {
+        writer->failed = true;
+    } else {
+        mica_value_write(member, writer->text + writer->count, length + 1);
+        writer->count += (uint32_t)length;
+    }
+    write_bytes(writer, "\"", is_string);
+}
+
 void micap_write_real(micap_json_writer *writer, double value, bool is_f32)
 {
     char text[MICAP_NUMBER_TEXT_BYTES];

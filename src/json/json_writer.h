@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "mica/resource.h"
+#include "mica/value.h"
 
 typedef struct micap_json_writer {
     micap_memory memory;
@@ -24,6 +25,8 @@ void micap_write_string_bytes(micap_json_writer *writer, const char *text, size_
 void micap_write_inside_string(micap_json_writer *writer, const char *text);
 /* Writes bytes as a string of hexadecimal digits. */
 void micap_write_hex(micap_json_writer *writer, const void *bytes, size_t byte_count);
+/* Writes a value as mica_value_write does, in quotes if `is_string`. */
+void micap_write_value(micap_json_writer *writer, mica_member member, bool is_string);
 /* Writes the shortest text that reads back as the same number; NaN and infinities are the strings "nan", "inf", "-inf". */
 void micap_write_real(micap_json_writer *writer, double value, bool is_f32);
 

@@ -5,14 +5,8 @@
 
 #include "mica/list.h"
 #include "mica/value.h"
-#include "resource/format/scalar_fields.h"
 #include "type/value_bytes.h"
 
-#include <errno.h>
-#include <float.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const kind_names[] = {"none",   "bool", "char",  "i8",    "u8",   "i16", "u16",
@@ -53,146 +47,67 @@ static bool mismatch(const value_work *work, const micap_step_in *path, const ch
                             names[json_typeof(found)]);
 }
 
-static void store(void *to, uint64_t value, uint32_t bytes)
+static mica_scalar scalar_of(const json_t *json)
 {
-    uint8_t one = (uint8_t)value;
-    uint16_t two = (uint16_t)value;
-    uint32_t four = (uint32_t)value;
-    memcpy(to,
-           bytes == 1   ? (void *)&one
-           : bytes == 2 ? (void *)&two
-           : bytes == 4 ? (void *)&four
-                        : (void *)&value,
-           bytes);
-}
-
-static bool is_signed(mica_kind kind)
-{
-    return kind == MICA_KIND_I8 || kind == MICA_KIND_I16 || kind == MICA_KIND_I32 || kind == MICA_KIND_I64;
-}
-
-/* Reads a number from a string, for values that JSON integers can't represent. */
-static bool parse_integer(const char *text, bool is_signed_, uint64_t *out)
-{
-    char *after;
-    const char *digits = text + (*text == '-');
-    if (*digits < '0' || *digits > '9' || (*text == '-' && !is_signed_))
-        return false;
-    errno = 0;
-    *out = is_signed_ ? (uint64_t)strtoll(text, &after, 0) : strtoull(text, &after, 0);
-    return errno == 0 && *after == 0;
-}
-
-static bool compile_integer(const value_work *work, const micap_step_in *path, const json_t *json, mica_kind kind,
-                            uint32_t bytes, void *to)
-{
-    uint64_t bits;
-    char expected[80];
-    int64_t least = is_signed(kind) ? -(int64_t)((uint64_t)1 << (8 * bytes - 1) >> 1) * 2 : 0;
-    uint64_t most = bytes == 8 ? (is_signed(kind) ? INT64_MAX : UINT64_MAX)
-                               : ((uint64_t)1 << (8 * bytes - (is_signed(kind) ? 1 : 0))) - 1;
-    snprintf(expected, sizeof expected, "an integer from %" PRId64 " to %" PRIu64, least, most);
-    if (json_is_string(json)) {
-        if (!parse_integer(json_string_value(json), is_signed(kind), &bits))
-            return micap_json_error(work->compiler, at(work, path), "expected %s, found \"%.40s\"", expected,
-                                    json_string_value(json));
-    } else if (json_is_integer(json)) {
-        bits = (uint64_t)json_integer_value(json);
-        if (!is_signed(kind) && json_integer_value(json) < 0)
-            return micap_json_error(work->compiler, at(work, path), "expected %s, found %" PRId64, expected,
-                                    (int64_t)bits);
-    } else {
-        return mismatch(work, path, expected, json);
+    switch (json_typeof(json)) {
+    case JSON_INTEGER: return (mica_scalar){.kind = MICA_KIND_I64, .integer = json_integer_value(json)};
+    case JSON_REAL: return (mica_scalar){.kind = MICA_KIND_F64, .real = json_real_value(json)};
+    case JSON_STRING:
+        return (mica_scalar){
+            .kind = MICA_KIND_TEXT, .text = json_string_value(json), .text_bytes = json_string_length(json)};
+    case JSON_TRUE:
+    case JSON_FALSE: return (mica_scalar){.kind = MICA_KIND_BOOL, .integer = json_is_true(json)};
+    case JSON_NULL: return (mica_scalar){.kind = MICA_KIND_NONE};
+    default: return (mica_scalar){.kind = json_is_array(json) ? MICA_KIND_LIST : MICA_KIND_STRUCT};
     }
-    bool fits = is_signed(kind) ? (int64_t)bits >= least && ((int64_t)bits < 0 || bits <= most) : bits <= most;
-    if (!fits)
-        return micap_json_error(work->compiler, at(work, path), "expected %s, found %" PRId64, expected, (int64_t)bits);
-    store(to, bits, bytes);
-    return true;
 }
 
-static bool compile_real(const value_work *work, const micap_step_in *path, const json_t *json, mica_kind kind,
-                         void *to)
-{
-    double value;
-    const char *text = json_string_value(json);
-    if (json_is_number(json))
-        value = json_number_value(json);
-    else if (text && strcmp(text, "nan") == 0)
-        value = (double)NAN;
-    else if (text && strcmp(text, "inf") == 0)
-        value = (double)INFINITY;
-    else if (text && strcmp(text, "-inf") == 0)
-        value = -(double)INFINITY;
-    else
-        return mismatch(work, path, "a number, \"nan\", \"inf\" or \"-inf\"", json);
-    float narrow = (float)value;
-    if (kind == MICA_KIND_F32 && isinf(narrow) && !isinf(value))
-        return micap_json_error(work->compiler, at(work, path), "expected a number that fits into an f32, found %g",
-                                value);
-    if (kind == MICA_KIND_F32)
-        memcpy(to, &narrow, sizeof narrow);
-    else
-        memcpy(to, &value, sizeof value);
-    return true;
-}
-
-static const mica_constant *find_constant(const mica_type *type, const char *name, micap_guess *guess)
-{
-    for (uint32_t i = 0; i < type->constant_count; ++i) {
-        if (strcmp(type->constants[i].name, name) == 0)
-            return &type->constants[i];
-        micap_guess_try(guess, type->constants[i].name);
-    }
-    return NULL;
-}
-
-static bool compile_constant(const value_work *work, const micap_step_in *path, const char *name, const mica_type *type,
-                             uint64_t *out_bits)
+/* Reports an error that has a name in it, with a suggestion if one of the right names is close. */
+static bool fail_name(const value_work *work, const micap_step_in *path, micap_guess *guess, const char *text)
 {
     char hint[100];
-    micap_guess guess = {.wrong = name};
-    const mica_constant *constant = find_constant(type, name, &guess);
-    if (!constant)
-        return micap_json_error(work->compiler, at(work, path), "%.60s has no constant \"%.60s\"%s", type->name, name,
-                                micap_guess_text(&guess, hint, sizeof hint));
-    *out_bits |= (uint64_t)constant->value;
-    return true;
+    return micap_json_error(work->compiler, at(work, path), "%s%s", text, micap_guess_text(guess, hint, sizeof hint));
 }
 
-static bool compile_enum(const value_work *work, const micap_step_in *path, const json_t *json, const mica_type *type,
-                         void *to)
+static bool fail_constant(const value_work *work, const micap_step_in *path, const json_t *json, const mica_type *type,
+                          const char *text)
 {
-    uint64_t bits = 0;
-    bool is_flags = type->kind == MICA_KIND_FLAGS;
-    if (json_is_string(json)) {
-        if (!compile_constant(work, path, json_string_value(json), type, &bits))
+    micap_guess guess = {.wrong = json_string_value(json)};
+    for (uint32_t i = 0; i < type->constant_count; ++i)
+        micap_guess_try(&guess, type->constants[i].name);
+    return fail_name(work, path, &guess, text);
+}
+
+/* Whatever is one value in JSON; what fits it, and what is said if it does not, is the same as in mica_value_parse. */
+static bool compile_scalar(const value_work *work, const micap_step_in *path, const json_t *json, mica_member member)
+{
+    mica_value_error error;
+    if (mica_value_assign(member, scalar_of(json), &error) == MICA_OK)
+        return true;
+    bool is_name = json_is_string(json) && (member.kind == MICA_KIND_ENUM || member.kind == MICA_KIND_FLAGS);
+    return is_name ? fail_constant(work, path, json, member.type, error.text)
+                   : micap_json_error(work->compiler, at(work, path), "%s", error.text);
+}
+
+/* An array of the names of flags. */
+static bool compile_flags(const value_work *work, const micap_step_in *path, const json_t *json, mica_member member)
+{
+    unsigned char all[8] = {0}, one[8];
+    mica_member flag = member;
+    const json_t *name;
+    size_t index;
+    flag.data = one;
+    json_array_foreach((json_t *)json, index, name)
+    {
+        micap_step_in step = {path, NULL, index};
+        if (!json_is_string(name))
+            return mismatch(work, &step, "the name of a constant", name);
+        if (!compile_scalar(work, &step, name, flag))
             return false;
-    } else if (is_flags && json_is_array(json)) {
-        const json_t *name;
-        size_t index;
-        json_array_foreach((json_t *)json, index, name)
-        {
-            micap_step_in step = {path, NULL, index};
-            if (!json_is_string(name))
-                return mismatch(work, &step, "the name of a constant", name);
-            if (!compile_constant(work, &step, json_string_value(name), type, &bits))
-                return false;
-        }
-    } else if (json_is_integer(json)) {
-        int64_t value = json_integer_value(json);
-        int64_t least = -(int64_t)((uint64_t)1 << (8 * type->size_bytes - 1) >> 1) * 2;
-        if (type->size_bytes < 8 && (value < least || value >= (int64_t)1 << 8 * type->size_bytes))
-            return micap_json_error(work->compiler, at(work, path),
-                                    "%" PRId64 " does not fit into the %u bytes of %.60s", value, type->size_bytes,
-                                    type->name);
-        bits = (uint64_t)value;
-    } else {
-        return mismatch(
-            work, path,
-            is_flags ? "an array of names of constants, or an integer" : "the name of a constant, or an integer", json);
+        for (uint32_t i = 0; i < member.element_bytes; ++i)
+            all[i] |= one[i];
     }
-    store(to, bits, type->size_bytes);
+    memcpy(member.data, all, member.element_bytes);
     return true;
 }
 
@@ -227,11 +142,23 @@ static bool compile_asset(const value_work *work, const micap_step_in *path, con
     return true;
 }
 
-static bool compile_struct(const value_work *work, const micap_step_in *path, const json_t *json, const mica_type *type,
-                           char *to);
+static bool compile_member(const value_work *work, const micap_step_in *path, const json_t *json, mica_member member);
 
-static bool compile_element(const value_work *work, const micap_step_in *path, const json_t *json,
-                            const mica_field *field, char *to);
+/* The elements of an array or a list, which are as many as there are in JSON, or more. */
+static bool compile_elements(const value_work *work, const micap_step_in *path, const json_t *json, mica_member member)
+{
+    bool fine = true;
+    const json_t *value;
+    size_t index;
+    json_array_foreach((json_t *)json, index, value)
+    {
+        micap_step_in step = {path, NULL, index};
+        mica_member element = mica_member_at(member, (uint32_t)index);
+        element.name = member.name; /* for errors */
+        fine = compile_member(work, &step, value, element) && fine;
+    }
+    return fine;
+}
 
 /* The result of a function that sets text or lists. */
 static bool is_set(const value_work *work, const micap_step_in *path, mica_result result)
@@ -241,17 +168,11 @@ static bool is_set(const value_work *work, const micap_step_in *path, mica_resul
                             result == MICA_ERROR_LIMIT ? "it is longer than text or a list can be" : "out of memory");
 }
 
-/* Text is a string, or an array of bytes if it is not UTF-8. */
-static bool compile_any_text(const value_work *work, const micap_step_in *path, const json_t *json, mica_text *to)
+/* The bytes of a text that is not UTF-8. */
+static bool compile_bytes(const value_work *work, const micap_step_in *path, const json_t *json, mica_text *to)
 {
-    static const mica_field byte = {.name = "byte", .kind = MICA_KIND_CHAR, .element_bytes = 1, .count = 1};
-    size_t length = json_is_string(json) ? json_string_length(json) : json_array_size(json);
-    if (!json_is_string(json) && !json_is_array(json))
-        return mismatch(work, path, "a string, or an array of bytes", json);
-    if (length > MICA_TEXT_BYTES_MAX)
+    if (json_array_size(json) > MICA_TEXT_BYTES_MAX)
         return is_set(work, path, MICA_ERROR_LIMIT);
-    if (json_is_string(json))
-        return is_set(work, path, mica_text_set_bytes(to, json_string_value(json), length));
     mica_text_clear(to);
     const json_t *element;
     size_t index;
@@ -259,7 +180,8 @@ static bool compile_any_text(const value_work *work, const micap_step_in *path, 
     {
         char character = 0;
         micap_step_in step = {path, NULL, index};
-        if (!compile_element(work, &step, element, &byte, &character) ||
+        mica_member byte = {.data = &character, .kind = MICA_KIND_CHAR, .element_bytes = 1};
+        if (!compile_scalar(work, &step, element, byte) ||
             !is_set(work, path, mica_text_append_bytes(to, &character, 1)))
             return false;
     }
@@ -267,136 +189,35 @@ static bool compile_any_text(const value_work *work, const micap_step_in *path, 
 }
 
 /* An array replaces all elements. */
-static bool compile_list(const value_work *work, const micap_step_in *path, const json_t *json, const mica_field *field,
-                         mica_list *to)
+static bool compile_list(const value_work *work, const micap_step_in *path, const json_t *json, mica_member member)
 {
-    const mica_type *type = field->type;
-    if (!json_is_array(json))
-        return mismatch(work, path, "an array", json);
     size_t count = json_array_size(json);
-    mica_list_clear_type(to, type);
-    if (count > MICA_LIST_COUNT_MAX || count > MICA_LIST_BYTES_MAX / type->size_bytes)
+    mica_list_clear_type(member.data, member.type);
+    if (count > MICA_LIST_COUNT_MAX || count > MICA_LIST_BYTES_MAX / member.type->size_bytes)
         return is_set(work, path, MICA_ERROR_LIMIT);
-    if (!is_set(work, path, mica_list_resize_type(to, type, (uint32_t)count)))
-        return false;
-    mica_field element = micap_element_field(type);
-    element.attributes = field->attributes;
-    element.name = field->name;
-    char *items = mica_list_write_type(to, type);
-    bool fine = true;
-    for (size_t i = 0; i < count; ++i) {
-        micap_step_in step = {path, NULL, i};
-        fine = compile_element(work, &step, json_array_get(json, i), &element, items + i * type->size_bytes) && fine;
-    }
-    return fine;
-}
-
-/* A value without a check of its range. */
-static bool compile_any(const value_work *work, const micap_step_in *path, const json_t *json, const mica_field *field,
-                        char *to)
-{
-    mica_kind kind = micap_field_kind(field);
-    switch (kind) {
-    case MICA_KIND_BOOL:
-        if (!json_is_boolean(json))
-            return mismatch(work, path, "true or false", json);
-        *to = (char)json_is_true(json);
-        return true;
-    case MICA_KIND_CHAR:
-        if (json_is_string(json) && json_string_length(json) == 1) {
-            *to = *json_string_value(json);
-            return true;
-        }
-        if (!json_is_integer(json))
-            return mismatch(work, path, "a string of one byte, or an integer", json);
-        return compile_integer(work, path, json, MICA_KIND_U8, 1, to);
-    case MICA_KIND_F32:
-    case MICA_KIND_F64: return compile_real(work, path, json, kind, to);
-    case MICA_KIND_ENTITY: return compile_reference(work, path, json, to);
-    case MICA_KIND_ASSET: return compile_asset(work, path, json, to);
-    case MICA_KIND_STRUCT: return compile_struct(work, path, json, field->type, to);
-    case MICA_KIND_TEXT: return compile_any_text(work, path, json, (mica_text *)(void *)to);
-    case MICA_KIND_LIST: return compile_list(work, path, json, field, (mica_list *)(void *)to);
-    case MICA_KIND_ENUM:
-    case MICA_KIND_FLAGS: return compile_enum(work, path, json, field->type, to);
-    default: return compile_integer(work, path, json, kind, field->element_bytes, to);
-    }
-}
-
-static bool compile_element(const value_work *work, const micap_step_in *path, const json_t *json,
-                            const mica_field *field, char *to)
-{
-    mica_value_error error;
-    mica_kind kind = micap_field_kind(field);
-    if (!compile_any(work, path, json, field, to))
-        return false;
-    if (!field->attributes || kind < MICA_KIND_I8 || kind > MICA_KIND_F64)
-        return true;
-    mica_member member = {.data = to,
-                          .name = field->name,
-                          .kind = kind,
-                          .element_bytes = field->element_bytes,
-                          .attributes = field->attributes};
-    return mica_value_check(member, &error) == MICA_OK ||
-           micap_json_error(work->compiler, at(work, path), "%s", error.text);
-}
-
-static bool compile_text(const value_work *work, const micap_step_in *path, const json_t *json, const mica_field *field,
-                         char *to)
-{
-    /* Readers expect a zero byte at the end. */
-    if (json_string_length(json) >= field->count)
-        return micap_json_error(work->compiler, at(work, path), "expected a text of at most %u bytes, found %zu",
-                                field->count - 1, json_string_length(json));
-    memset(to, 0, field->count);
-    memcpy(to, json_string_value(json), json_string_length(json));
-    return true;
+    return is_set(work, path, mica_list_resize_type(member.data, member.type, (uint32_t)count)) &&
+           compile_elements(work, path, json, member);
 }
 
 /* An array replaces all elements; missing ones are zero. */
-static bool compile_field(const value_work *work, const micap_step_in *path, const json_t *json,
-                          const mica_field *field, char *to)
+static bool compile_array(const value_work *work, const micap_step_in *path, const json_t *json, mica_member member)
 {
-    if (field->count == 1)
-        return compile_element(work, path, json, field, to);
-    if (json_is_string(json) && micap_field_kind(field) == MICA_KIND_CHAR)
-        return compile_text(work, path, json, field, to);
-    char expected[80];
-    snprintf(expected, sizeof expected, "%s of at most %u elements",
-             micap_field_kind(field) == MICA_KIND_CHAR ? "a string, or an array" : "an array", field->count);
+    bool is_text = member.kind == MICA_KIND_CHAR;
     if (!json_is_array(json))
-        return mismatch(work, path, expected, json);
-    if (json_array_size(json) > field->count)
-        return micap_json_error(work->compiler, at(work, path), "expected %s, found %zu", expected,
-                                json_array_size(json));
-    mica_field at_start = *field;
-    at_start.offset = 0;
-    micap_contents_clear(&(mica_type){.fields = &at_start, .field_count = 1}, to, 1);
-    memset(to, 0, (size_t)field->element_bytes * field->count);
-    bool fine = true;
-    const json_t *element;
-    size_t index;
-    json_array_foreach((json_t *)json, index, element)
-    {
-        micap_step_in step = {path, NULL, index};
-        fine = compile_element(work, &step, element, field, to + index * field->element_bytes) && fine;
-    }
-    return fine;
+        return compile_scalar(work, path, json, member);
+    if (json_array_size(json) > member.count)
+        return micap_json_error(work->compiler, at(work, path), "expected %s of at most %u elements, found %zu",
+                                is_text ? "a string, or an array" : "an array", member.count, json_array_size(json));
+    mica_field field = {
+        .type = member.type, .kind = member.kind, .element_bytes = member.element_bytes, .count = member.count};
+    micap_contents_clear(&(mica_type){.fields = &field, .field_count = 1}, member.data, 1);
+    memset(member.data, 0, (size_t)member.element_bytes * member.count);
+    return compile_elements(work, path, json, member);
 }
 
-static const mica_field *find_field(const mica_type *type, const char *name, micap_guess *guess)
+static bool compile_positions(const value_work *work, const micap_step_in *path, const json_t *json, mica_member member)
 {
-    for (uint32_t i = 0; i < type->field_count; ++i) {
-        if (strcmp(type->fields[i].name, name) == 0)
-            return &type->fields[i];
-        micap_guess_try(guess, type->fields[i].name);
-    }
-    return NULL;
-}
-
-static bool compile_positions(const value_work *work, const micap_step_in *path, const json_t *json,
-                              const mica_type *type, char *to)
-{
+    const mica_type *type = member.type;
     if (json_array_size(json) != type->field_count)
         return micap_json_error(work->compiler, at(work, path),
                                 "expected an object, or an array of the %u fields of %.60s", type->field_count,
@@ -404,40 +225,82 @@ static bool compile_positions(const value_work *work, const micap_step_in *path,
     bool fine = true;
     for (uint32_t i = 0; i < type->field_count; ++i) {
         micap_step_in step = {path, NULL, i};
-        fine =
-            compile_field(work, &step, json_array_get(json, i), &type->fields[i], to + type->fields[i].offset) && fine;
+        fine = compile_member(work, &step, json_array_get(json, i), mica_member_at(member, i)) && fine;
     }
     return fine;
 }
 
-static bool compile_struct(const value_work *work, const micap_step_in *path, const json_t *json, const mica_type *type,
-                           char *to)
+static bool fail_field(const value_work *work, const micap_step_in *path, const mica_type *type)
+{
+    char text[160];
+    micap_guess guess = {.wrong = path->key};
+    for (uint32_t i = 0; i < type->field_count; ++i)
+        micap_guess_try(&guess, type->fields[i].name);
+    snprintf(text, sizeof text, "%.60s has no field \"%.60s\"", type->name, path->key);
+    return fail_name(work, path, &guess, text);
+}
+
+/* Returns the position of a field; the number of fields if there is none with that name. Fields are mostly in the order of the type:
+ * `guess` is tried first. */
+static uint32_t find_field(const mica_type *type, const char *name, uint32_t guess)
+{
+    if (guess < type->field_count && strcmp(type->fields[guess].name, name) == 0)
+        return guess;
+    uint32_t i = 0;
+    while (i < type->field_count && strcmp(type->fields[i].name, name) != 0)
+        ++i;
+    return i;
+}
+
+static bool compile_struct(const value_work *work, const micap_step_in *path, const json_t *json, mica_member member)
 {
     if (json_is_array(json))
-        return compile_positions(work, path, json, type, to);
+        return compile_positions(work, path, json, member);
     if (!json_is_object(json))
         return mismatch(work, path, "an object of fields", json);
     bool fine = true;
     const char *key;
     json_t *value;
+    uint32_t field = 0;
     json_object_foreach((json_t *)json, key, value)
     {
-        char hint[100];
         micap_step_in step = {path, key, 0};
-        micap_guess guess = {.wrong = key};
-        const mica_field *field = find_field(type, key, &guess);
-        if (field)
-            fine = compile_field(work, &step, value, field, to + field->offset) && fine;
-        else
-            fine = micap_json_error(work->compiler, at(work, &step), "%.60s has no field \"%.60s\"%s", type->name, key,
-                                    micap_guess_text(&guess, hint, sizeof hint));
+        field = find_field(member.type, key, field);
+        fine = (field < member.type->field_count ? compile_member(work, &step, value, mica_member_at(member, field))
+                                                 : fail_field(work, &step, member.type)) &&
+               fine;
+        ++field;
     }
     return fine;
+}
+
+static bool compile_member(const value_work *work, const micap_step_in *path, const json_t *json, mica_member member)
+{
+    bool is_array = json_is_array(json);
+    if (member.count)
+        return compile_array(work, path, json, member);
+    switch (member.kind) {
+    case MICA_KIND_ENTITY: return compile_reference(work, path, json, member.data);
+    case MICA_KIND_ASSET: return compile_asset(work, path, json, member.data);
+    case MICA_KIND_STRUCT: return compile_struct(work, path, json, member);
+    case MICA_KIND_TEXT:
+        return is_array ? compile_bytes(work, path, json, member.data) : compile_scalar(work, path, json, member);
+    case MICA_KIND_LIST:
+        return is_array ? compile_list(work, path, json, member) : compile_scalar(work, path, json, member);
+    case MICA_KIND_FLAGS:
+        return is_array ? compile_flags(work, path, json, member) : compile_scalar(work, path, json, member);
+    default: return compile_scalar(work, path, json, member);
+    }
 }
 
 bool micap_value_compile(mica_compiler *compiler, micap_value_of owner, const json_t *json, const mica_type *type,
                          void *instance, micap_context context)
 {
     value_work work = {compiler, owner, context.location, context.source};
-    return compile_struct(&work, context.path, json, type, instance);
+    mica_member whole = {.data = instance,
+                         .name = type->name,
+                         .type = type,
+                         .kind = MICA_KIND_STRUCT,
+                         .element_bytes = type->size_bytes};
+    return compile_struct(&work, context.path, json, whole);
 }

@@ -1,4 +1,5 @@
 #include "sql/catalog_tables.h"
+#include "sql/column.h"
 #include "sql/entity_scan.h"
 
 #include "mica/singleton.h"
@@ -23,12 +24,14 @@ static int connect_table(sqlite3 *database, void *context, int count, const char
 {
     (void)count, (void)arguments, (void)out_error;
     micap_sql_table *table = context;
-    return micap_sql_connect(database, table,
-                             table->kind == MICAP_SQL_FIELDS
-                                 ? "CREATE TABLE x(component TEXT, name TEXT, type TEXT, offset INTEGER, count INTEGER)"
-                                 : "CREATE TABLE x(name TEXT, table_name TEXT, storage TEXT, bytes INTEGER, "
-                                   "row_count INTEGER, toggle INTEGER, split INTEGER, many INTEGER)",
-                             out_vtab);
+    return micap_sql_connect(
+        database, table,
+        table->kind == MICAP_SQL_FIELDS
+            ? "CREATE TABLE x(component TEXT, name TEXT, type TEXT, offset INTEGER, count INTEGER, "
+              "table_name TEXT)"
+            : "CREATE TABLE x(name TEXT, table_name TEXT, storage TEXT, bytes INTEGER, "
+              "row_count INTEGER, toggle INTEGER, split INTEGER, many INTEGER)",
+        out_vtab);
 }
 
 static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
@@ -61,6 +64,17 @@ static const micap_sql_table *table_of(const micap_sql_session *session, mica_co
     for (uint32_t i = 0; i < session->table_count; ++i)
         if (session->tables[i]->kind == MICAP_SQL_COMPONENT && session->tables[i]->component == component)
             return session->tables[i];
+    return NULL;
+}
+
+/* Returns the name of the table of a list; NULL for other columns. */
+static const char *list_table_of(const micap_sql_table *table, const micap_sql_column *column)
+{
+    const micap_sql_session *session = table->session;
+    for (uint32_t i = 0; micap_sql_is_list(column) && i < session->table_count; ++i)
+        if (session->tables[i]->kind == MICAP_SQL_ELEMENTS && session->tables[i]->component == table->component &&
+            session->tables[i]->list.offset == column->offset)
+            return session->tables[i]->name;
     return NULL;
 }
 
@@ -148,6 +162,7 @@ static void field_column(const cursor *cursor, sqlite3_context *context, int num
         result_name(context, field->type && field->kind != MICA_KIND_LIST ? field->type->name : kinds[field->kind]);
         break;
     case 3: sqlite3_result_int64(context, column->offset); break;
+    case 5: result_name(context, list_table_of(cursor->table, column)); break;
     default:
         sqlite3_result_int64(context,
                              column->form == MICAP_SQL_SCALAR || column->form == MICAP_SQL_DYNAMIC ? 1 : field->count);

@@ -20,7 +20,8 @@ static bool is_taken(const micap_sql_table *table, const char *name)
 {
     if ((table->entity_column >= 0 && sqlite3_stricmp(name, "entity") == 0) ||
         (table->instance_column >= 0 && sqlite3_stricmp(name, "instance") == 0) ||
-        (table->enabled_column >= 0 && sqlite3_stricmp(name, "enabled") == 0))
+        (table->enabled_column >= 0 && sqlite3_stricmp(name, "enabled") == 0) ||
+        (table->position_column >= 0 && sqlite3_stricmp(name, "position") == 0))
         return true;
     for (uint32_t i = 0; i < table->column_count; ++i)
         if (sqlite3_stricmp(name, table->columns[i].name) == 0)
@@ -113,15 +114,33 @@ static bool add_fields(micap_sql_table *table, const mica_type *type, const char
     return done;
 }
 
+/* Adds the columns of an element: the fields of a struct, or `value`. */
+static bool add_element_columns(micap_sql_table *table)
+{
+    const mica_type *type = table->list.field->type;
+    bool is_named = type->kind == MICA_KIND_ENUM || type->kind == MICA_KIND_FLAGS;
+    table->element = (mica_field){.name = "value",
+                                  .type = is_named ? type : NULL,
+                                  .element_bytes = type->size_bytes,
+                                  .count = 1,
+                                  .kind = type->kind,
+                                  .attributes = table->list.field->attributes};
+    bool done = type->kind == MICA_KIND_STRUCT ? add_fields(table, type, "", 0)
+                                               : add_field(table, &table->element, table->element.name, 0);
+    table->key_name = done ? free_name(table, "row_key") : NULL;
+    return table->key_name != NULL;
+}
+
 bool micap_sql_columns_make(micap_sql_table *table)
 {
     int count = 0;
-    bool has_entity = table->type->storage != MICA_STORAGE_SINGLETON;
+    bool has_entity = table->type->storage != MICA_STORAGE_SINGLETON, is_list = table->kind == MICAP_SQL_ELEMENTS;
     table->entity_column = has_entity ? count++ : -1;
     table->instance_column = table->type->many ? count++ : -1;
-    table->enabled_column = has_entity && table->type->toggle ? count++ : -1;
+    table->enabled_column = has_entity && table->type->toggle && !is_list ? count++ : -1;
+    table->position_column = is_list ? count++ : -1;
     table->first_field = count;
-    return add_fields(table, table->type, "", 0);
+    return is_list ? add_element_columns(table) : add_fields(table, table->type, "", 0);
 }
 
 void micap_sql_columns_free(micap_sql_table *table)
@@ -129,6 +148,12 @@ void micap_sql_columns_free(micap_sql_table *table)
     for (uint32_t i = 0; i < table->column_count; ++i)
         sqlite3_free(table->columns[i].name);
     sqlite3_free(table->columns);
+    sqlite3_free(table->key_name);
+}
+
+bool micap_sql_is_list(const micap_sql_column *column)
+{
+    return column->form == MICAP_SQL_DYNAMIC && column->field->kind == MICA_KIND_LIST;
 }
 
 /* Enums and flags have no affinity: SQLite compares their text or integers unconverted. */
@@ -155,10 +180,14 @@ char *micap_sql_declaration(const micap_sql_table *table)
         sqlite3_str_appendall(text, "instance INTEGER,");
     if (table->enabled_column >= 0)
         sqlite3_str_appendall(text, "enabled INTEGER,");
+    if (table->position_column >= 0)
+        sqlite3_str_appendall(text, "position INTEGER,");
     for (uint32_t i = 0; i < table->column_count; ++i)
         sqlite3_str_appendf(text, "\"%w\"%s,", table->columns[i].name, affinity_of(&table->columns[i]));
+    if (table->key_name)
+        sqlite3_str_appendf(text, "\"%w\" BLOB HIDDEN PRIMARY KEY) WITHOUT ROWID", table->key_name);
     char *declaration = sqlite3_str_finish(text);
-    if (declaration)
+    if (declaration && !table->key_name)
         declaration[strlen(declaration) - 1] = ')';
     return declaration;
 }

@@ -13,6 +13,5 @@ static inline sqlite3_int64 micap_sql_instance_row(mica_entity entity, uint32_t 
 {
     return (sqlite3_int64)((uint64_t)(INT32_MAX - (int32_t)ordinal) << 32 | entity.index);
 }
-mica_instance micap_sql_instance_at(const mica_pool *pool, mica_entity entity, uint32_t ordinal);
 
 #endif

@@ -1,7 +1,8 @@
 /* All values of a row are checked before anything changes. */
 #include "sql/component_write.h"
+#include "sql/component_copy.h"
 #include "sql/component_table.h"
-#include "sql/entity_scan.h"
+#include "sql/row_scan.h"
 #include "sql/value_read.h"
 #include "sql/value_write.h"
 
@@ -17,8 +18,7 @@ typedef struct row {
     mica_world *world;
     sqlite3_value **values;
     bool is_new;
-    void *memory;
-    char *value; /* the component, in `memory` */
+    micap_sql_copy copy;
 } row;
 
 static bool is_given(const row *row, sqlite3_value *value)
@@ -41,25 +41,14 @@ static int store_fields(row *row, uint32_t *out_count)
         if (!is_given(row, field_value(row, i)))
             continue;
         ++*out_count;
-        if (micap_sql_store(&table->columns[i], field_value(row, i), row->value + table->columns[i].offset, &problem))
+        if (micap_sql_store(&table->columns[i], field_value(row, i), row->copy.value + table->columns[i].offset,
+                            &problem))
             continue;
         int code = problem ? micap_sql_fail(row->vtab, SQLITE_CONSTRAINT, "%s.%s", table->name, problem) : SQLITE_NOMEM;
         sqlite3_free(problem);
         return code;
     }
     return SQLITE_OK;
-}
-
-/* Aligned, because functions of the component may use it. */
-static bool make_room(row *row)
-{
-    uint64_t alignment = row->table->type->alignment ? row->table->type->alignment : 1;
-    row->memory = sqlite3_malloc64(row->table->type->size_bytes + alignment);
-    if (!row->memory)
-        return false;
-    row->value = (char *)(((uintptr_t)row->memory + alignment - 1) / alignment * alignment);
-    memset(row->value, 0, row->table->type->size_bytes);
-    return true;
 }
 
 /* Reads the column `enabled`. Returns false if its value is invalid. */
@@ -83,32 +72,7 @@ static int change_switch(const row *row, mica_entity entity, bool given, bool on
 static mica_value whole_value(const row *row)
 {
     uint32_t bytes = row->table->type->size_bytes;
-    return (mica_value){row->table->component, bytes, bytes ? row->value : NULL};
-}
-
-static void swap_bytes(char *a, char *b, uint32_t bytes)
-{
-    char kept[sizeof(mica_text)];
-    memcpy(kept, a, bytes);
-    memcpy(a, b, bytes);
-    memcpy(b, kept, bytes);
-}
-
-/* A copy of the value that is to be changed. A value with a copy function is copied by it, and destroyed by drop_value. */
-static bool take_value(const row *row, const void *from)
-{
-    const mica_type *type = row->table->type;
-    if (type->copy)
-        return type->copy(row->value, from, 1, type->context);
-    memcpy(row->value, from, type->size_bytes);
-    return true;
-}
-
-static void drop_value(const row *row)
-{
-    const mica_type *type = row->table->type;
-    if (type->copy && type->destruct)
-        type->destruct(row->value, 1, type->context);
+    return (mica_value){row->table->component, bytes, bytes ? row->copy.value : NULL};
 }
 
 /* Copies the fields that were given into the component. Text and lists change places with those of the component, so that the ones that
@@ -125,24 +89,24 @@ static void write_fields(const row *row, mica_pool *pool, mica_instance instance
         if (!is_given(row, field_value(row, i)))
             continue;
         if (column->form == MICAP_SQL_DYNAMIC && whole) {
-            swap_bytes(whole + column->offset, row->value + column->offset, column->field->element_bytes);
+            micap_sql_copy_swap(whole + column->offset, row->copy.value + column->offset, column->field->element_bytes);
             continue;
         }
         char *at = whole ? whole + column->offset : mica_instance_write_field_id(pool, instance, column->leaf);
         if (at)
-            memcpy(at + (whole ? 0 : column->offset - column->leaf), row->value + column->offset, bytes);
+            memcpy(at + (whole ? 0 : column->offset - column->leaf), row->copy.value + column->offset, bytes);
     }
 }
 
 static int update_singleton(row *row)
 {
     uint32_t count;
-    if (!take_value(row, mica_singleton_get_id(row->world, row->table->component)))
+    if (!micap_sql_copy_take(&row->copy, mica_singleton_get_id(row->world, row->table->component)))
         return SQLITE_NOMEM;
     int result = store_fields(row, &count);
     if (result == SQLITE_OK && count)
         write_fields(row, NULL, (mica_instance){0});
-    drop_value(row);
+    micap_sql_copy_drop(&row->copy);
     return result;
 }
 
@@ -152,8 +116,9 @@ static int update_component(row *row, mica_entity entity)
     const mica_type *type = row->table->type;
     uint32_t count;
     bool switched, on;
-    bool has_value = type->copy ? take_value(row, mica_get_id(row->world, entity, row->table->component))
-                                : mica_get_value_id(row->world, entity, row->table->component, row->value);
+    bool has_value = type->copy
+                         ? micap_sql_copy_take(&row->copy, mica_get_id(row->world, entity, row->table->component))
+                         : mica_get_value_id(row->world, entity, row->table->component, row->copy.value);
     if (!has_value)
         return SQLITE_NOMEM;
     int result = store_fields(row, &count);
@@ -163,7 +128,7 @@ static int update_component(row *row, mica_entity entity)
         result = micap_sql_fail_world(row->vtab, row->table->name);
     if (result == SQLITE_OK)
         result = change_switch(row, entity, switched, on);
-    drop_value(row);
+    micap_sql_copy_drop(&row->copy);
     return result;
 }
 
@@ -171,10 +136,10 @@ static bool read_instance(row *row, const mica_pool *pool, mica_instance instanc
 {
     const micap_sql_table *table = row->table;
     if (!table->type->split)
-        return take_value(row, mica_instance_read_id(pool, instance));
+        return micap_sql_copy_take(&row->copy, mica_instance_read_id(pool, instance));
     for (uint32_t i = 0; table->type->split && i < table->column_count; ++i)
-        memcpy(row->value + table->columns[i].leaf, mica_instance_read_field_id(pool, instance, table->columns[i].leaf),
-               table->columns[i].leaf_bytes);
+        memcpy(row->copy.value + table->columns[i].leaf,
+               mica_instance_read_field_id(pool, instance, table->columns[i].leaf), table->columns[i].leaf_bytes);
     return true;
 }
 
@@ -195,7 +160,7 @@ static int update_instance(row *row, mica_entity entity, uint32_t ordinal)
         write_fields(row, pool, instance);
     if (result == SQLITE_OK)
         result = change_switch(row, entity, switched, on);
-    drop_value(row);
+    micap_sql_copy_drop(&row->copy);
     return result;
 }
 
@@ -244,7 +209,7 @@ static int insert(row *row, sqlite3_int64 *out_row)
     const mica_type *type = row->table->type;
     mica_entity entity;
     uint32_t count;
-    bool switched, on, is_made = !type->construct || type->construct(row->value, 1, type->context);
+    bool switched, on, is_made = !type->construct || type->construct(row->copy.value, 1, type->context);
     if (!is_made)
         return SQLITE_NOMEM;
     int result = read_entity(row, &entity);
@@ -259,7 +224,7 @@ static int insert(row *row, sqlite3_int64 *out_row)
     if (result == SQLITE_OK)
         *out_row = mica_sql_from_entity(entity);
     if (type->destruct)
-        type->destruct(row->value, 1, type->context);
+        type->destruct(row->copy.value, 1, type->context);
     return result;
 }
 
@@ -341,7 +306,7 @@ int micap_sql_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqli
                         : sqlite3_value_int64(values[0]) != sqlite3_value_int64(values[1]);
     if (moves)
         return micap_sql_fail(vtab, SQLITE_CONSTRAINT, "%s.rowid can't be written", table->name);
-    result = make_room(&row) ? write_row(&row, values[0], out_row) : SQLITE_NOMEM;
-    sqlite3_free(row.memory);
+    result = micap_sql_copy_init(&row.copy, table->type) ? write_row(&row, values[0], out_row) : SQLITE_NOMEM;
+    micap_sql_copy_free(&row.copy);
     return result;
 }

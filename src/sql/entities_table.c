@@ -1,5 +1,5 @@
 #include "sql/entities_table.h"
-#include "sql/entity_scan.h"
+#include "sql/row_scan.h"
 #include "sql/transaction.h"
 #include "sql/value_read.h"
 
@@ -125,15 +125,9 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int cou
     return done ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-static int fail_void(sqlite3_vtab *vtab)
-{
-    return micap_sql_fail(vtab, SQLITE_ABORT, "the structure of the world changed while %s was being read",
-                          ((micap_sql_vtab *)vtab)->table->name);
-}
-
 static int next(sqlite3_vtab_cursor *base)
 {
-    return micap_sql_scan_next(&((cursor *)base)->scan) == SQLITE_OK ? SQLITE_OK : fail_void(base->pVtab);
+    return micap_sql_scan_next(&((cursor *)base)->scan) == SQLITE_OK ? SQLITE_OK : micap_sql_fail_invalid(base->pVtab);
 }
 
 static int at_end(sqlite3_vtab_cursor *base)
@@ -187,7 +181,7 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
     if (sqlite3_vtab_nochange(context)) /* an UPDATE that does not change the column */
         return SQLITE_OK;
     if (micap_sql_scan_is_invalid(scan))
-        return fail_void(base->pVtab);
+        return micap_sql_fail_invalid(base->pVtab);
     mica_entity entity = micap_sql_scan_entity(scan);
     switch (number) {
     case ENTITY: micap_sql_result_entity(context, entity); break;
@@ -207,7 +201,7 @@ static int row_of(sqlite3_vtab_cursor *base, sqlite3_int64 *out_row)
 {
     const micap_sql_scan *scan = &((cursor *)base)->scan;
     if (micap_sql_scan_is_invalid(scan))
-        return fail_void(base->pVtab);
+        return micap_sql_fail_invalid(base->pVtab);
     *out_row = mica_sql_from_entity(micap_sql_scan_entity(scan));
     return SQLITE_OK;
 }

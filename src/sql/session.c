@@ -7,6 +7,7 @@
 #include "sql/column.h"
 #include "sql/component_table.h"
 #include "sql/entities_table.h"
+#include "sql/list_table.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -109,14 +110,18 @@ static char *free_name(const micap_sql_session *session, const char *wanted)
     return name;
 }
 
-/* Creates a table and adds it to the session, which has room for it. Returns NULL if memory is short. */
+/* Creates a table and adds it to the session, which has room for it. `list` is the column of the table of a list. Returns NULL if
+ * memory is short. */
 static micap_sql_table *make_table(micap_sql_session *session, micap_sql_kind kind, const char *name,
-                                   mica_component component)
+                                   mica_component component, const micap_sql_column *list)
 {
     micap_sql_table *table = sqlite3_malloc64(sizeof *table);
     if (!table)
         return NULL;
     *table = (micap_sql_table){.session = session, .kind = kind, .component = component};
+    if (list)
+        table->list = *list;
+    table->list.name = NULL;
     table->name = free_name(session, name);
     table->type = mica_component_type(component);
     session->tables[session->table_count++] = table;
@@ -128,6 +133,8 @@ static const sqlite3_module *module_of(const micap_sql_table *table)
     bool read_only = table->session->read_only;
     if (table->kind == MICAP_SQL_COMPONENT)
         return read_only ? &micap_sql_component_reader : &micap_sql_component_module;
+    if (table->kind == MICAP_SQL_ELEMENTS)
+        return read_only ? &micap_sql_list_reader : &micap_sql_list_module;
     if (table->kind == MICAP_SQL_ENTITIES)
         return read_only ? &micap_sql_entities_reader : &micap_sql_entities_module;
     return &micap_sql_catalog_module;
@@ -139,16 +146,53 @@ static bool has_columns(const mica_type *type)
     return type->storage != MICA_STORAGE_SINGLETON || type->field_count;
 }
 
+static uint32_t count_lists(const micap_sql_table *table)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < table->column_count; ++i)
+        count += micap_sql_is_list(&table->columns[i]);
+    return count;
+}
+
+static bool make_lists_of(micap_sql_session *session, const micap_sql_table *table)
+{
+    bool done = true;
+    for (uint32_t i = 0; done && i < table->column_count; ++i) {
+        if (!micap_sql_is_list(&table->columns[i]))
+            continue;
+        char *name = sqlite3_mprintf("%s_%s", table->type->name, table->columns[i].name);
+        done = name && make_table(session, MICAP_SQL_ELEMENTS, name, table->component, &table->columns[i]);
+        sqlite3_free(name);
+    }
+    return done;
+}
+
+/* Lists come after all components, which have the first choice of names. */
+static bool make_list_tables(micap_sql_session *session)
+{
+    uint32_t count = session->table_count;
+    uint64_t room = count;
+    for (uint32_t i = 0; i < count; ++i)
+        room += count_lists(session->tables[i]);
+    micap_sql_table **tables = sqlite3_realloc64(session->tables, room * sizeof(micap_sql_table *));
+    bool done = tables != NULL;
+    if (done)
+        session->tables = tables;
+    for (uint32_t i = 0; done && i < count; ++i)
+        done = make_lists_of(session, session->tables[i]);
+    return done;
+}
+
 static bool make_tables(micap_sql_session *session)
 {
     mica_world *world = session->world;
-    bool done = make_table(session, MICAP_SQL_ENTITIES, "entities", 0) &&
-                make_table(session, MICAP_SQL_COMPONENTS, "components", 0) &&
-                make_table(session, MICAP_SQL_FIELDS, "fields", 0);
+    bool done = make_table(session, MICAP_SQL_ENTITIES, "entities", 0, NULL) &&
+                make_table(session, MICAP_SQL_COMPONENTS, "components", 0, NULL) &&
+                make_table(session, MICAP_SQL_FIELDS, "fields", 0, NULL);
     for (mica_component next = 0; done && (next = mica_component_next(world, next));)
         if (has_columns(mica_component_type(next)))
-            done = make_table(session, MICAP_SQL_COMPONENT, mica_component_type(next)->name, next) != NULL;
-    return done;
+            done = make_table(session, MICAP_SQL_COMPONENT, mica_component_type(next)->name, next, NULL) != NULL;
+    return done && make_list_tables(session);
 }
 
 /* Destroys all tables; the session is freed with the last. */

@@ -6,7 +6,10 @@
  *     value_read.c        a field as an SQL value; value_text.c: enums, flags and lists as text
  *     value_write.c       an SQL value into a field
  *     entity_scan.c       a loop over entities: a query, or a list of handles
+ *     row_scan.c          a loop over the rows of a component: entities, instances, or a singleton
  *     component_table.c   the table of a component; component_write.c: INSERT, UPDATE and DELETE
+ *     list_table.c        the table of a list; list_write.c: INSERT, UPDATE and DELETE
+ *     component_copy.c    the copy of a component that is changed before it is written
  *     entities_table.c    the table `entities`
  *     catalog_tables.c    the tables `components` and `fields`
  *     transaction.c       snapshots for ROLLBACK */
@@ -64,6 +67,7 @@ typedef struct micap_sql_column {
 
 typedef enum micap_sql_kind {
     MICAP_SQL_COMPONENT = 0,
+    MICAP_SQL_ELEMENTS, /* of a list */
     MICAP_SQL_ENTITIES,
     MICAP_SQL_COMPONENTS,
     MICAP_SQL_FIELDS,
@@ -74,7 +78,7 @@ typedef struct micap_sql_table {
     micap_sql_kind kind;
     char *name;
     bool is_registered; /* SQLite destroys it */
-    /* For tables of components: */
+    /* For tables of components and lists: */
     mica_component component;
     const mica_type *type;
     micap_sql_column *columns;
@@ -84,7 +88,12 @@ typedef struct micap_sql_table {
     int entity_column;
     int instance_column;
     int enabled_column;
+    int position_column;
     int first_field;
+    /* For tables of lists: */
+    micap_sql_column list; /* the field of the component, without a name */
+    mica_field element;    /* of a list of values that are no structs */
+    char *key_name;        /* of the hidden column after the fields */
     /* If an entity may have several instances: the generation of each slot whose row id was read, because the row id has no
      * room for it. */
     uint32_t *generations;

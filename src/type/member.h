@@ -2,7 +2,8 @@
  *
  *     member         parts of a value, by position and by path
  *     value_write    a value as text
- *     value_parse    a value from text */
+ *     value_parse    a value from text
+ *     value_assign   a value from one number, string, truth value or null */
 #ifndef MICAP_TYPE_MEMBER_H
 #define MICAP_TYPE_MEMBER_H
 

@@ -1,13 +1,12 @@
 /* Values from text: see mica/value.h. The text is read twice: the first time it is only checked, so that an error changes nothing. */
 #include "base/argument.h"
 #include "base/utf8.h"
-#include "type/attributes.h"
 #include "type/member.h"
 #include "type/owned.h"
+#include "type/value_assign.h"
 #include "type/value_parse.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,12 +160,6 @@ bool micap_parser_word(parser *parser, char word[MICAP_WORD_BYTES])
     return true;
 }
 
-/* The same for strings of names, numbers or handles. NULL with an error. */
-static const char *read_word(parser *parser, char word[MICAP_WORD_BYTES])
-{
-    return micap_parser_word(parser, word) ? word : NULL;
-}
-
 /* Copies the number at which the parser is, as JSON writes numbers, and passes over it. */
 static bool read_number(parser *parser, char number[NUMBER_BYTES_MAX])
 {
@@ -196,58 +189,6 @@ static bool read_number(parser *parser, char number[NUMBER_BYTES_MAX])
     return true;
 }
 
-/* The bits of an integer as text, if they fit. */
-static bool integer_of(const char *text, uint32_t bytes, bool is_signed, uint64_t *out_bits)
-{
-    char *end;
-    errno = 0;
-    if (is_signed) {
-        int64_t value = strtoll(text, &end, 10), most = (int64_t)(micap_bit_mask(bytes) >> 1);
-        *out_bits = (uint64_t)value;
-        return errno == 0 && *end == 0 && end != text && value <= most && value >= -most - 1;
-    }
-    *out_bits = strtoull(text, &end, 10);
-    return errno == 0 && *end == 0 && end != text && *text != '-' && *out_bits <= micap_bit_mask(bytes);
-}
-
-/* Checks the range of a number that begins at `begin`. */
-static bool is_in_range(parser *parser, mica_member member, const void *number, const char *begin)
-{
-    char what[MICAP_RANGE_TEXT_BYTES];
-    if (!micap_attributes_limit(member.attributes) || micap_range_has(member.attributes, member.kind, number))
-        return true;
-    micap_range_text(member.attributes, parser->field ? parser->field : "an element", what);
-    parser->at = begin;
-    return micap_parser_expected(parser, what);
-}
-
-static bool parse_integer(parser *parser, mica_member member, bool is_signed)
-{
-    char number[NUMBER_BYTES_MAX], word[MICAP_WORD_BYTES], what[80];
-    const char *begin = parser->at;
-    uint32_t bytes = member.element_bytes;
-    uint64_t bits, most = is_signed ? micap_bit_mask(bytes) >> 1 : micap_bit_mask(bytes);
-    bool is_read;
-    if (*parser->at == '"') {
-        const char *text = read_word(parser, word);
-        if (!text)
-            return false;
-        is_read = integer_of(text, bytes, is_signed, &bits);
-    } else {
-        is_read = read_number(parser, number) && integer_of(number, bytes, is_signed, &bits);
-    }
-    if (!is_read) {
-        snprintf(what, sizeof what, "an integer from %" PRId64 " to %" PRIu64, is_signed ? -(int64_t)most - 1 : 0,
-                 most);
-        parser->at = begin;
-        return micap_parser_expected(parser, what);
-    }
-    uint64_t value;
-    micap_store_bits(&value, bits, bytes);
-    store_bits(parser, member, bits);
-    return is_in_range(parser, member, &value, begin);
-}
-
 /* The C library reads numbers with the decimal point of the locale, which it also writes. */
 static double real_of(char *number)
 {
@@ -259,106 +200,40 @@ static double real_of(char *number)
     return strtod(number, NULL);
 }
 
-static bool parse_real(parser *parser, mica_member member)
+/* The number at which the parser is. A field of real numbers has the sign of -0, and numbers above 2^63. */
+static mica_scalar number_of(const char *number, mica_kind kind)
 {
-    static const char what[] = "a number, \"nan\", \"inf\" or \"-inf\"";
-    char number[NUMBER_BYTES_MAX], word[MICAP_WORD_BYTES];
-    const char *begin = parser->at;
-    double value;
+    char copy[NUMBER_BYTES_MAX];
+    bool is_whole = !strpbrk(number, ".eE") && kind != MICA_KIND_F32 && kind != MICA_KIND_F64;
+    mica_scalar scalar = {.kind = *number == '-' ? MICA_KIND_I64 : MICA_KIND_U64};
+    errno = 0;
+    if (is_whole)
+        scalar.integer = *number == '-' ? strtoll(number, NULL, 10) : (int64_t)strtoull(number, NULL, 10);
+    if (is_whole && errno == 0)
+        return scalar;
+    strcpy(copy, number);
+    return (mica_scalar){.kind = MICA_KIND_F64, .real = real_of(copy)};
+}
+
+/* A number, string, truth value or null. What is none of them is an array, and no value takes that. */
+static bool read_scalar(parser *parser, mica_member member, char word[MICAP_WORD_BYTES], mica_scalar *out)
+{
+    char number[NUMBER_BYTES_MAX];
+    *out = (mica_scalar){.kind = MICA_KIND_LIST};
     if (*parser->at == '"') {
-        const char *text = read_word(parser, word);
-        if (!text)
+        if (!micap_parser_word(parser, word))
             return false;
-        bool is_infinite = strcmp(text, "inf") == 0 || strcmp(text, "-inf") == 0;
-        if (!is_infinite && strcmp(text, "nan") != 0) {
-            parser->at = begin;
-            return micap_parser_expected(parser, what);
-        }
-        value = strtod(text, NULL);
+        *out = (mica_scalar){.kind = MICA_KIND_TEXT, .text = word, .text_bytes = strlen(word)};
     } else if (read_number(parser, number)) {
-        value = real_of(number);
-        if (value - value != 0 || (member.kind == MICA_KIND_F32 && (float)value - (float)value != 0)) {
-            parser->at = begin;
-            return micap_parser_expected(parser, member.kind == MICA_KIND_F32 ? "a number that fits a float"
-                                                                              : "a number that fits a double");
-        }
-    } else {
-        return micap_parser_expected(parser, what);
+        *out = number_of(number, member.kind);
+    } else if (micap_parser_take(parser, "null")) {
+        out->kind = MICA_KIND_NONE;
+    } else if (micap_parser_take(parser, "true")) {
+        *out = (mica_scalar){.kind = MICA_KIND_BOOL, .integer = 1};
+    } else if (micap_parser_take(parser, "false")) {
+        out->kind = MICA_KIND_BOOL;
     }
-    float narrow = (float)value;
-    if (member.kind == MICA_KIND_F32)
-        store(parser, member, &narrow, sizeof narrow);
-    else
-        store(parser, member, &value, sizeof value);
-    return is_in_range(parser, member, member.kind == MICA_KIND_F32 ? (const void *)&narrow : (const void *)&value,
-                       begin);
-}
-
-/* The name of a constant. */
-static bool parse_constant(parser *parser, const mica_type *type, uint64_t *bits)
-{
-    char word[MICAP_WORD_BYTES];
-    const char *begin = parser->at, *name = read_word(parser, word);
-    if (!name)
-        return false;
-    for (uint32_t i = 0; i < type->constant_count; ++i)
-        if (strcmp(type->constants[i].name, name) == 0) {
-            *bits |= (uint64_t)type->constants[i].value;
-            return true;
-        }
-    micap_value_fail(parser->error, position_of(parser, begin), "%.60s has no constant \"%.60s\"", type->name, name);
-    return false;
-}
-
-static bool parse_enum(parser *parser, mica_member member)
-{
-    uint64_t bits = 0;
-    bool is_flags = member.kind == MICA_KIND_FLAGS;
-    if (*parser->at == '"') {
-        if (!parse_constant(parser, member.type, &bits))
-            return false;
-    } else if (is_flags && micap_parser_take(parser, "[")) {
-        for (uint32_t i = 0; !micap_parser_take(parser, "]"); ++i) {
-            if (i && !micap_parser_take(parser, ","))
-                return micap_parser_expected(parser, ", or ]");
-            skip_blanks(parser);
-            if (*parser->at != '"')
-                return micap_parser_expected(parser, "the name of a constant");
-            if (!parse_constant(parser, member.type, &bits))
-                return false;
-        }
-    } else {
-        return parse_integer(parser, member, !is_flags);
-    }
-    store_bits(parser, member, bits);
     return true;
-}
-
-/* Digits at the beginning of a text; false if there are none, or too many. Moves `at` to their end. */
-static bool read_digits(const char **at, uint32_t base, uint64_t most, uint64_t *out_number)
-{
-    const char *begin = *at;
-    for (*out_number = 0;; ++*at) {
-        char c = **at;
-        uint64_t digit = c >= '0' && c <= '9'   ? (uint64_t)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (uint64_t)(c - 'a' + 10)
-                                                : 16;
-        if (digit >= base)
-            return *at != begin;
-        if (*out_number > (most - digit) / base)
-            return false;
-        *out_number = *out_number * base + digit;
-    }
-}
-
-static bool read_handle(const char *text, bool is_entity, uint64_t parts[2])
-{
-    if (*text++ != '#')
-        return false;
-    if (!is_entity)
-        return read_digits(&text, 16, UINT64_MAX, &parts[0]) && !*text;
-    return read_digits(&text, 10, UINT32_MAX, &parts[0]) && *text++ == ':' &&
-           read_digits(&text, 10, UINT32_MAX, &parts[1]) && !*text;
 }
 
 /* A reference by the path of an entity, which begins at `begin`. */
@@ -373,43 +248,57 @@ static bool parse_path(parser *parser, mica_member member, const char *path, con
     return true;
 }
 
-static bool parse_handle(parser *parser, mica_member member)
+static bool parse_scalar(parser *parser, mica_member member)
 {
-    bool is_entity = member.kind == MICA_KIND_ENTITY;
-    const char *begin = parser->at;
     char word[MICAP_WORD_BYTES];
-    uint64_t parts[2] = {0, 0};
-    if (!micap_parser_take(parser, "null")) {
-        const char *text = *parser->at == '"' ? read_word(parser, word) : "";
-        if (!text)
-            return false;
-        if (is_entity && parser->find && *text && *text != '#')
-            return parse_path(parser, member, text, begin);
-        if (!read_handle(text, is_entity, parts)) {
-            parser->at = begin;
-            return micap_parser_expected(parser, is_entity ? "null or \"#index:generation\""
-                                                           : "null or \"#\" and hexadecimal digits");
-        }
+    unsigned char bytes[MICAP_SCALAR_BYTES_MAX];
+    const char *begin = parser->at;
+    micap_misfit misfit;
+    mica_scalar scalar;
+    if (!read_scalar(parser, member, word, &scalar))
+        return false;
+    bool is_string = scalar.kind == MICA_KIND_TEXT;
+    if (is_string && member.kind == MICA_KIND_ENTITY && parser->find && *word && *word != '#')
+        return parse_path(parser, member, word, begin);
+    if (scalar.kind == MICA_KIND_F64 && scalar.real - scalar.real != 0) { /* no number of a text is infinite */
+        parser->at = begin;
+        return micap_parser_expected(parser, member.kind == MICA_KIND_F32 ? "a number that fits a float"
+                                                                          : "a number that fits a double");
     }
-    mica_entity entity = {(uint32_t)parts[0], (uint32_t)parts[1]};
-    mica_asset asset = {parts[0]};
-    store(parser, member, is_entity ? (const void *)&entity : (const void *)&asset, 8);
-    return true;
+    if (micap_scalar_convert(member, parser->field, scalar, bytes, &misfit)) {
+        store(parser, member, bytes, member.element_bytes);
+        return true;
+    }
+    parser->at = begin;
+    if (!misfit.is_sentence)
+        return micap_parser_expected(parser, misfit.text);
+    micap_value_fail(parser->error, position_of(parser, begin), "%s", misfit.text);
+    return false;
 }
 
-static bool parse_char(parser *parser, mica_member member)
+/* The names of flags. */
+static bool parse_flags(parser *parser, mica_member member)
 {
-    char word[MICAP_WORD_BYTES];
-    if (*parser->at != '"')
-        return parse_integer(parser, member, false);
-    const char *begin = parser->at, *text = read_word(parser, word);
-    if (text && strlen(text) != 1) {
-        parser->at = begin;
-        return micap_parser_expected(parser, "a string of one byte, or an integer");
+    uint64_t bits = 0;
+    micap_parser_take(parser, "[");
+    for (uint32_t i = 0; !micap_parser_take(parser, "]"); ++i) {
+        if (i && !micap_parser_take(parser, ","))
+            return micap_parser_expected(parser, ", or ]");
+        skip_blanks(parser);
+        if (*parser->at != '"')
+            return micap_parser_expected(parser, "the name of a constant");
+        uint64_t bit = 0;
+        mica_member one = member;
+        one.data = &bit;
+        struct micap_parser writer = *parser;
+        writer.writes = true;
+        if (!parse_scalar(&writer, one))
+            return false;
+        parser->at = writer.at;
+        bits |= micap_load_bits(&bit, member.element_bytes);
     }
-    if (text)
-        store(parser, member, text, 1);
-    return text != NULL;
+    store_bits(parser, member, bits);
+    return true;
 }
 
 /* Readers expect a zero byte at the end. */
@@ -481,7 +370,7 @@ static bool parse_dynamic_text(parser *parser, mica_member member)
         if (i && !micap_parser_take(parser, ","))
             return micap_parser_expected(parser, ", or ]");
         skip_blanks(parser);
-        if (!parse_char(parser, (mica_member){.data = &letter, .kind = MICA_KIND_CHAR, .element_bytes = 1}) ||
+        if (!parse_scalar(parser, (mica_member){.data = &letter, .kind = MICA_KIND_CHAR, .element_bytes = 1}) ||
             !append_text(parser, member, &letter, 1))
             return false;
     }
@@ -524,7 +413,8 @@ static bool parse_elements(parser *parser, mica_member member)
     const char *begin = parser->at;
     char what[80];
     if (!micap_parser_take(parser, "[")) {
-        snprintf(what, sizeof what, "an array of at most %u elements", member.count);
+        snprintf(what, sizeof what, "%s of at most %u elements",
+                 micap_member_is_text(member) ? "a string, or an array" : "an array", member.count);
         return micap_parser_expected(parser, what);
     }
     if (parser->writes)
@@ -562,14 +452,14 @@ static bool parse_fields(parser *parser, mica_member member)
     if (!micap_parser_take(parser, "{"))
         return micap_parser_expected(parser, "an object of fields");
     for (uint32_t i = 0; !micap_parser_take(parser, "}"); ++i) {
-        char name[128];
+        char name[MICAP_WORD_BYTES];
         if (i && !micap_parser_take(parser, ","))
             return micap_parser_expected(parser, ", or }");
         skip_blanks(parser);
         if (*parser->at != '"')
             return micap_parser_expected(parser, "the name of a field");
         const char *begin = parser->at;
-        if (!read_word(parser, name))
+        if (!micap_parser_word(parser, name))
             return false;
         const mica_field *field = micap_field_find(member.type, name, strlen(name));
         if (!field) {
@@ -585,15 +475,6 @@ static bool parse_fields(parser *parser, mica_member member)
     return true;
 }
 
-static bool parse_bool(parser *parser, mica_member member)
-{
-    bool value = micap_parser_take(parser, "true");
-    if (!value && !micap_parser_take(parser, "false"))
-        return micap_parser_expected(parser, "true or false");
-    store(parser, member, &value, sizeof value);
-    return true;
-}
-
 bool micap_parser_value(parser *parser, mica_member member)
 {
     skip_blanks(parser);
@@ -606,16 +487,9 @@ bool micap_parser_value(parser *parser, mica_member member)
     switch (member.kind) {
     case MICA_KIND_TEXT: return parse_dynamic_text(parser, member);
     case MICA_KIND_LIST: return parse_list(parser, member);
-    case MICA_KIND_BOOL: return parse_bool(parser, member);
-    case MICA_KIND_CHAR: return parse_char(parser, member);
-    case MICA_KIND_F32:
-    case MICA_KIND_F64: return parse_real(parser, member);
-    case MICA_KIND_ENTITY:
-    case MICA_KIND_ASSET: return parse_handle(parser, member);
-    case MICA_KIND_ENUM:
-    case MICA_KIND_FLAGS: return parse_enum(parser, member);
     case MICA_KIND_STRUCT: return *parser->at == '[' ? parse_positions(parser, member) : parse_fields(parser, member);
-    default: return parse_integer(parser, member, micap_kind_is_signed(member.kind));
+    case MICA_KIND_FLAGS: return *parser->at == '[' ? parse_flags(parser, member) : parse_scalar(parser, member);
+    default: return parse_scalar(parser, member);
     }
 }
 

@@ -96,7 +96,7 @@ static void put_flags(text_output *out, mica_member member, uint64_t bits)
     put(out, "]", 1);
     if (left) {
         out->count = before;
-        put_integer(out, bits, member.type->size_bytes, false);
+        put_integer(out, bits, member.type->size_bytes, member.type->size_bytes == 8); /* as JSON libraries read them */
     }
 }
 

@@ -8,6 +8,12 @@ typedef struct Wound {
 } Wound;
 MICA_POOL_WITH(Wound, (.many = true), depth)
 
+/* Lists, also in a component with many instances. */
+typedef struct Pack { mica_list names; } Pack;
+MICA_COMPONENT(Pack, (names, mica_text))
+typedef struct Pocket { mica_list coins; } Pocket;
+MICA_POOL_WITH(Pocket, (.many = true), (coins, uint16_t))
+
 static void write_blob(const char *name, const mica_blob *blob)
 {
     ck_assert_int_eq(mica_write_file(scratch(name), blob->bytes, blob->byte_count, NULL), MICA_OK);
@@ -25,6 +31,9 @@ static void prepare(void)
     mica_pool *wounds = mica_pool_of(world, Wound);
     mica_instance_write(wounds, mica_pool_add(wounds, entity), Wound)->depth = 2;
     mica_name_set(world, entity, mica_nil(), "a, \"b\"");
+    mica_add(world, entity, Pack);
+    mica_pool_add(mica_pool_of(world, Pocket), entity);
+    mica_pool_add(mica_pool_of(world, Pocket), entity);
     ck_assert_int_eq(mica_pack(world, NULL, &blob), MICA_OK);
     write_blob("wounds.mica", &blob);
     mica_blob_free(&blob);
@@ -79,6 +88,14 @@ static const step steps[] = {
     {"sql level.mica 'select 1' -o /nowhere/x.mica", 2, "/nowhere/x.mica"},
     {"sql wounds.mica 'insert into Wound(entity, depth) select entity, 3 from Number' -o more.mica", 0, ""},
     {"dump more.mica", 0, "[{\"depth\": 1}, {\"depth\": 2}, {\"depth\": 3}]"},
+    {"sql wounds.mica \"insert into Pack_names(entity, value) select entity, 'rope' from Number; insert into "
+     "Pack_names(entity, position, value) select entity, 0, 'lamp' from Number; insert into Pocket_coins(entity, instance, "
+     "value) select entity, instance, 5 + instance from Pocket\" -o full.mica",
+     0, ""},
+    {"dump full.mica", 0, "\"Pack\": {\"names\": [\"lamp\", \"rope\"]}"},
+    {"dump full.mica", 0, "\"Pocket\": [{\"coins\": [5]}, {\"coins\": [6]}]"},
+    {"sql full.mica 'select position, value from Pack_names where position = 1'", 0, "1  rope\n"},
+    {"sql full.mica 'delete from Pack_names'", 2, "may not be modified"},
     {"sql level.mica 'select 1' -c -o packed.mica", 0, "1\n"},
     {"diff level.mica packed.mica", 0, ""},
     {"sql level.mica 'select 1' -o same.mica", 0, "1\n"},

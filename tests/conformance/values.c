@@ -80,6 +80,9 @@ static void check_attributes(void)
     EXPECT(engine->power == 75 && engine->gears[2] == 5 && mica_text_is(&engine->maker, "unknown"));
     EXPECT(mica_value_parse(whole, "{\"power\": -1}", &error) == MICA_ERROR_INVALID && error.position == 10);
     EXPECT(strcmp(error.text, "expected power from 0 to 1000000 kW, found \"-1}\"") == 0);
+    mica_scalar number = {.kind = MICA_KIND_F64, .real = 1e7};
+    EXPECT(mica_value_assign(mica_member_find(whole, "power", NULL), number, &error) == MICA_ERROR_INVALID);
+    EXPECT(strcmp(error.text, "expected power from 0 to 1000000 kW, found 1e+07") == 0);
     engine->power = 1e7f;
     EXPECT(mica_value_check(whole, &error) == MICA_ERROR_INVALID);
     EXPECT(mica_value_reset(mica_member_find(whole, "power", NULL)) == MICA_OK);

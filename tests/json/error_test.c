@@ -118,13 +118,13 @@ static const struct error_case {
     {"{\"entities\": [{\"components\": {\"Position\": {\"x\": true}}}]}",
      "a.json:1:49: entities[0].components.Position.x: expected a number, \"nan\", \"inf\" or \"-inf\", found true"},
     {"{\"entities\": [{\"components\": {\"Position\": {\"x\": 1e39}}}]}",
-     "a.json:1:49: entities[0].components.Position.x: expected a number that fits into an f32, found 1e+39"},
+     "a.json:1:49: entities[0].components.Position.x: expected a number that fits a float, found 1e+39"},
     {"{\"entities\": [{\"components\": {\"Padded\": {\"small\": 256}}}]}",
      "a.json:1:51: entities[0].components.Padded.small: expected an integer from 0 to 255, found 256"},
     {"{\"entities\": [{\"components\": {\"Padded\": {\"small\": -1}}}]}",
      "a.json:1:51: entities[0].components.Padded.small: expected an integer from 0 to 255, found -1"},
     {"{\"entities\": [{\"components\": {\"Padded\": {\"small\": 1.5}}}]}",
-     "a.json:1:51: entities[0].components.Padded.small: expected an integer from 0 to 255, found a real number"},
+     "a.json:1:51: entities[0].components.Padded.small: expected an integer from 0 to 255, found 1.5"},
     {"{\"entities\": [{\"components\": {\"Padded\": {\"large\": \"12x\"}}}]}",
      "a.json:1:51: entities[0].components.Padded.large: expected an integer from 0 to 18446744073709551615, found "
      "\"12x\""},
@@ -141,7 +141,8 @@ static const struct error_case {
      "a.json:1:51: entities[0].components.Monster.mood: expected the name of a constant, or an integer, found an "
      "array"},
     {"{\"entities\": [{\"components\": {\"Monster\": {\"mood\": 99999999999}}}]}",
-     "a.json:1:51: entities[0].components.Monster.mood: 99999999999 does not fit into the 4 bytes of Mood"},
+     "a.json:1:51: entities[0].components.Monster.mood: expected an integer from -2147483648 to 4294967295, found "
+     "99999999999"},
     {"{\"entities\": [{\"components\": {\"Monster\": {\"skills\": [\"SKILL_SWIM\", 5]}}}]}",
      "a.json:1:68: entities[0].components.Monster.skills[1]: expected the name of a constant, found an integer"},
     {"{\"entities\": [{\"components\": {\"Monster\": {\"skills\": {}}}}]}",
@@ -151,11 +152,11 @@ static const struct error_case {
     {"{\"entities\": [{\"components\": {\"Monster\": {\"title\": \"sixteen letters!\"}}}]}",
      "a.json:1:52: entities[0].components.Monster.title: expected a text of at most 15 bytes, found 16"},
     {"{\"entities\": [{\"components\": {\"Person\": {\"name\": 5}}}]}",
-     "a.json:1:50: entities[0].components.Person.name: expected a string, or an array of bytes, found an integer"},
+     "a.json:1:50: entities[0].components.Person.name: expected a string, or an array of characters, found 5"},
     {"{\"entities\": [{\"components\": {\"Person\": {\"name\": [\"a\", 300]}}}]}",
      "a.json:1:56: entities[0].components.Person.name[1]: expected an integer from 0 to 255, found 300"},
     {"{\"entities\": [{\"components\": {\"Person\": {\"scores\": 5}}}]}",
-     "a.json:1:52: entities[0].components.Person.scores: expected an array, found an integer"},
+     "a.json:1:52: entities[0].components.Person.scores: expected an array, found 5"},
     {"{\"entities\": [{\"components\": {\"Person\": {\"scores\": [1, true]}}}]}",
      "a.json:1:56: entities[0].components.Person.scores[1]: expected a number, \"nan\", \"inf\" or \"-inf\", found "
      "true"},
@@ -163,17 +164,16 @@ static const struct error_case {
      "a.json:1:68: entities[0].components.Person.inventory[1].nam: Thing has no field \"nam\" (did you mean "
      "\"name\"?)"},
     {"{\"entities\": [{\"components\": {\"Person\": {\"inventory\": [{\"tags\": [\"a\", 7]}]}}}]}",
-     "a.json:1:71: entities[0].components.Person.inventory[0].tags[1]: expected a string, or an array of bytes, found "
-     "an integer"},
+     "a.json:1:71: entities[0].components.Person.inventory[0].tags[1]: expected a string, or an array of characters, "
+     "found 7"},
     {"{\"entities\": [{\"components\": {\"Monster\": {\"title\": 5}}}]}",
      "a.json:1:52: entities[0].components.Monster.title: expected a string, or an array of at most 16 elements, found "
-     "an "
-     "integer"},
+     "5"},
     {"{\"entities\": [{\"components\": {\"Monster\": {\"friends\": [null, null, null]}}}]}",
      "a.json:1:54: entities[0].components.Monster.friends: expected an array of at most 2 elements, found 3"},
     {"{\"entities\": [{\"components\": {\"Monster\": {\"path\": [[1,2,3], {\"x\": \"a\"}]}}}]}",
-     "a.json:1:67: entities[0].components.Monster.path[1].x: expected a number, \"nan\", \"inf\" or \"-inf\", found a "
-     "string"},
+     "a.json:1:67: entities[0].components.Monster.path[1].x: expected a number, \"nan\", \"inf\" or \"-inf\", found "
+     "\"a\""},
     /* References. */
     {"{\"entities\": [{\"components\": {\"Monster\": {\"target\": 5}}}]}",
      "a.json:1:53: entities[0].components.Monster.target: expected the path of an entity, or null, found an integer"},

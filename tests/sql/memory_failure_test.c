@@ -2,6 +2,11 @@
 #include "ask.h"
 
 #include "../support/faulty_allocator.h"
+#include "../support/people.h"
+
+/* Many instances, none of which exists. */
+typedef struct Parcels { mica_list weights; } Parcels;
+MICA_POOL_WITH(Parcels, (.many = true), (weights, float))
 
 static reports heard;
 static faulty_allocator faulty;
@@ -50,6 +55,11 @@ static mica_world *make_world(void)
         mica_set(world, entity, Body, {.mass = i});
         mica_set(world, entity, Health, {5, 5});
     }
+    for (uint32_t i = 0; i < 3; ++i) {
+        mica_entity entity = mica_create(world, MICA_WITH(Person), MICA_WITH(Letters));
+        mica_list_add(&mica_write(world, entity, Person)->scores, float, 1, 2, 3);
+        mica_list_append(&mica_write(world, entity, Person)->inventory, Thing);
+    }
     mica_name_set(world, mica_sql_to_entity(4294967297), mica_nil(), "first");
     mica_set_parent(world, mica_sql_to_entity(4294967298), mica_sql_to_entity(4294967297));
     mica_singleton_write(world, Clock)->ticks = 1;
@@ -74,6 +84,15 @@ static const char *const statements[] = {
     "insert into Position(x) values (1)",
     "insert into entities(name, parent) values ('second', 4294967297)",
     "delete from Buff where kind % 2 = 0",
+    "select * from Person_inventory, Person_scores using (entity) where Person_scores.position = 1",
+    "select * from Parcels",
+    "select * from Parcels_weights where entity = 4294967297",
+    "select row_key from Letters_numbers where entity = 4294967338",
+    "insert into Person_inventory(entity, position, name) select entity, 0, 'a name of some length' from Person",
+    "insert into Letters_numbers(entity, value) select entity, 5 from Letters",
+    "update Person_scores set value = value + 1",
+    "update Person_scores set value = 'wrong' where position = 2",
+    "delete from Person_scores where value > 1",
     "delete from entities where slot > 5",
 };
 
@@ -85,6 +104,7 @@ static bool run_failing(const char *statement, uint64_t k, failing which)
 {
     mica_world *world = make_world();
     mica_define(world, Position);
+    mica_define(world, Parcels);
     sqlite3 *database = mica_sql_open(world, NULL);
     uint64_t before = mica_world_hash(world);
     failures = 0;

@@ -174,11 +174,11 @@ static const struct refused {
     {"path", "[[1,2,3],[1,2,false]]", 14, "expected a number"},
     {"mood", "\"MOOD_HAPPY\"", 0, "Mood has no constant \"MOOD_HAPPY\""},
     {"mood", "\"\x01\"", 1, "this is not a character of a string"},
-    {"mood", "99999999999", 0, "expected an integer from -2147483648 to 2147483647"},
+    {"mood", "99999999999", 0, "expected an integer from -2147483648 to 4294967295"},
     {"skills", "[\"SKILL_SWIM\" 3]", 14, "expected , or ]"},
     {"skills", "[3]", 1, "expected the name of a constant"},
     {"skills", "[\"SKILL_FLY\"]", 1, "Skills has no constant"},
-    {"skills", "true", 0, "expected an integer from 0 to"},
+    {"skills", "true", 0, "expected an array of names of constants, or an integer"},
     {"target", "\"#1\"", 0, "expected null or \"#index:generation\""},
     {"target", "\"#1:2x\"", 0, "expected null or \"#index:generation\""},
     {"target", "\"#-1:2\"", 0, "expected null or"},
@@ -217,6 +217,153 @@ START_TEST(a_text_that_is_wrong_changes_nothing_and_is_pointed_at)
                   error.text, error.position);
     ck_assert_msg(is_sample(&monster), "%s changed the value", row->text);
     ck_assert_int_eq(mica_value_parse(member, row->text, NULL), MICA_ERROR_INVALID);
+}
+END_TEST
+
+#define WHOLE(n) {.kind = MICA_KIND_I64, .integer = (n)}
+#define STRING(s) {.kind = MICA_KIND_TEXT, .text = (s), .text_bytes = sizeof(s) - 1}
+
+/* Scalars, and the texts that mean the same. */
+static const struct {
+    mica_scalar scalar;
+    const char *text;
+} meanings[] = {
+    {WHOLE(0), "0"},
+    {WHOLE(-1), "-1"},
+    {WHOLE(127), "127"},
+    {WHOLE(128), "128"},
+    {WHOLE(-129), "-129"},
+    {WHOLE(256), "256"},
+    {WHOLE(65535), "65535"},
+    {WHOLE(65536), "65536"},
+    {WHOLE(2147483648), "2147483648"},
+    {WHOLE(4294967296), "4294967296"},
+    {WHOLE(INT64_MAX), "9223372036854775807"},
+    {WHOLE(INT64_MIN), "-9223372036854775808"},
+    {{.kind = MICA_KIND_U64, .integer = -1}, "18446744073709551615"},
+    {{.kind = MICA_KIND_U64, .integer = 5}, "5"},
+    {{.kind = MICA_KIND_F64, .real = 0.5}, "0.5"},
+    {{.kind = MICA_KIND_F64, .real = 1e39}, "1e39"},
+    {{.kind = MICA_KIND_F64, .real = 3}, "3.0"},
+    {{.kind = MICA_KIND_BOOL, .integer = 1}, "true"},
+    {{.kind = MICA_KIND_BOOL}, "false"},
+    {{.kind = MICA_KIND_NONE}, "null"},
+    {STRING(""), "\"\""},
+    {STRING("q"), "\"q\""},
+    {STRING("qq"), "\"qq\""},
+    {STRING("12"), "\"12\""},
+    {STRING("-12"), "\"-12\""},
+    {STRING("0x1F"), "\"0x1F\""},
+    {STRING("-0x80"), "\"-0x80\""},
+    {STRING(" 12"), "\" 12\""},
+    {STRING("12 "), "\"12 \""},
+    {STRING("+12"), "\"+12\""},
+    {STRING("18446744073709551615"), "\"18446744073709551615\""},
+    {STRING("18446744073709551616"), "\"18446744073709551616\""},
+    {STRING("-9223372036854775809"), "\"-9223372036854775809\""},
+    {STRING("nan"), "\"nan\""},
+    {STRING("inf"), "\"inf\""},
+    {STRING("-inf"), "\"-inf\""},
+    {STRING("MOOD_AFRAID"), "\"MOOD_AFRAID\""},
+    {STRING("SKILL_SWIM"), "\"SKILL_SWIM\""},
+    {STRING("#12:1"), "\"#12:1\""},
+    {STRING("#12:"), "\"#12:\""},
+    {STRING("#12"), "\"#12\""},
+    {STRING("#"), "\"#\""},
+    {STRING("a text that is longer than sixteen letters are"), "\"a text that is longer than sixteen letters are\""},
+};
+
+/* Gives one member a scalar and the other, of an equal value, its text. */
+static void expect_same_meaning(mica_member by_scalar, mica_member by_text, uint32_t meaning)
+{
+    mica_value_error said, wanted;
+    char before[512];
+    ck_assert(mica_value_write(by_scalar, before, sizeof before) < sizeof before);
+    mica_result result = mica_value_assign(by_scalar, meanings[meaning].scalar, &said);
+    ck_assert_msg(result == mica_value_parse(by_text, meanings[meaning].text, &wanted), "%s: %s: %s", by_scalar.name,
+                  meanings[meaning].text, result ? said.text : wanted.text);
+    ck_assert_int_eq(mica_value_assign(by_scalar, meanings[meaning].scalar, NULL), result);
+    char expected[512];
+    mica_value_write(by_text, expected, sizeof expected);
+    ck_assert_str_eq(text_of(by_scalar), expected);
+    if (result == MICA_OK)
+        return;
+    ck_assert_str_eq(expected, before);
+    ck_assert_int_eq(said.result, MICA_ERROR_INVALID);
+    size_t same = strcspn(wanted.text, ",");
+    ck_assert_msg(strncmp(said.text, wanted.text, same) == 0, "%s, %s", said.text, wanted.text);
+}
+
+START_TEST(a_scalar_is_assigned_as_its_text_is_parsed)
+{
+    for (uint32_t meaning = 0; meaning < COUNT_OF(meanings); ++meaning) {
+        Monster monsters[2] = {sample(), sample()};
+        Scalars scalars[2] = {{0}, {0}};
+        Person people[2] = {{.age = 0}, {.age = 0}};
+        const mica_member wholes[][2] = {
+            {mica_member_of(MICA_ID(Scalars), &scalars[0]), mica_member_of(MICA_ID(Scalars), &scalars[1])},
+            {mica_member_of(MICA_ID(Monster), &monsters[0]), mica_member_of(MICA_ID(Monster), &monsters[1])},
+            {mica_member_of(MICA_ID(Person), &people[0]), mica_member_of(MICA_ID(Person), &people[1])},
+        };
+        for (uint32_t i = 0; i < COUNT_OF(wholes); ++i)
+            for (uint32_t field = 0; field < mica_member_count(wholes[i][0]); ++field)
+                expect_same_meaning(mica_member_at(wholes[i][0], field), mica_member_at(wholes[i][1], field), meaning);
+        for (uint32_t i = 0; i < 2; ++i)
+            mica_text_clear(&people[i].name);
+    }
+}
+END_TEST
+
+START_TEST(a_scalar_that_does_not_fit_is_named)
+{
+    static const struct {
+        const char *path;
+        mica_scalar scalar;
+        const char *message;
+    } rows[] = {
+        {"home", {.kind = MICA_KIND_LIST}, "expected an object of fields, found an array"},
+        {"home.x", {.kind = MICA_KIND_STRUCT}, "expected a number, \"nan\", \"inf\" or \"-inf\", found an object"},
+        {"home.x", {.kind = MICA_KIND_BOOL}, "found false"},
+        {"home.x", {.kind = MICA_KIND_NONE}, "found null"},
+        {"home.x", STRING("six"), "found \"six\""},
+        {"mood", {.kind = MICA_KIND_U64, .integer = -1}, "found 18446744073709551615"},
+        {"mood", {.kind = MICA_KIND_F64, .real = 1.5}, "expected the name of a constant, or an integer, found 1.5"},
+        {"mood", STRING("MOOD_CALMER"), "Mood has no constant \"MOOD_CALMER\""},
+        {"title", STRING("sixteen letters!"), "expected a text of at most 15 bytes, found 16"},
+        {"title", WHOLE(5), "expected a string, or an array of at most 16 elements, found 5"},
+        {"path", WHOLE(5), "expected an array of at most 4 elements, found 5"},
+    };
+    mica_value_error error;
+    for (uint32_t i = 0; i < COUNT_OF(rows); ++i) {
+        Monster monster = sample();
+        mica_member member = mica_member_find(mica_member_of(MICA_ID(Monster), &monster), rows[i].path, NULL);
+        ck_assert_int_eq(mica_value_assign(member, rows[i].scalar, &error), MICA_ERROR_INVALID);
+        ck_assert_msg(strstr(error.text, rows[i].message) && is_sample(&monster), "%s: %s", rows[i].path, error.text);
+    }
+    Person person = {.age = 0}, other = {.age = 0};
+    mica_list_add(&person.scores, float, 1);
+    mica_member whole = mica_member_of(MICA_ID(Person), &person), name = mica_member_find(whole, "name", NULL);
+    mica_scalar number = WHOLE(5), text = STRING("a text that does not lie in place"), none = {.kind = MICA_KIND_TEXT};
+    ck_assert_int_eq(mica_value_assign(name, number, &error), MICA_ERROR_INVALID);
+    ck_assert_str_eq(error.text, "expected a string, or an array of characters, found 5");
+    ck_assert_int_eq(mica_value_assign(mica_member_find(whole, "scores", NULL), number, &error), MICA_ERROR_INVALID);
+    ck_assert_str_eq(error.text, "expected an array, found 5");
+    ck_assert_int_eq(mica_value_assign((mica_member){0}, number, &error), MICA_ERROR_INVALID);
+    ck_assert_str_eq(error.text, "there is no value");
+    ck_assert_int_eq(mica_value_assign(name, none, &error), MICA_ERROR_INVALID);
+    text.text_bytes = (size_t)MICA_TEXT_BYTES_MAX + 1;
+    ck_assert_int_eq(mica_value_assign(name, text, &error), MICA_ERROR_INVALID);
+    ck_assert_str_eq(error.text, "it is longer than text or a list can be");
+    text.text_bytes = strlen(text.text);
+    micap_heap_limit(0);
+    ck_assert_int_eq(mica_value_assign(name, text, &error), MICA_ERROR_MEMORY);
+    micap_heap_limit(INT64_MAX);
+    ck_assert_uint_eq(mica_text_length(&person.name), 0);
+    ck_assert_int_eq(mica_list_copy(&other.scores, float, &person.scores), MICA_OK);
+    ck_assert_int_eq(mica_value_assign(mica_member_find(whole, "scores[0]", NULL), number, &error), MICA_ERROR_INVALID);
+    ck_assert_ptr_nonnull(strstr(error.text, "in a list that others share"));
+    mica_list_clear(&person.scores, float);
+    mica_list_clear(&other.scores, float);
 }
 END_TEST
 
@@ -529,6 +676,8 @@ int main(void)
     tcase_add_test(cases, what_is_no_member_has_no_text_and_no_members);
     tcase_add_test(cases, text_that_does_not_fit_is_cut_and_counted);
     tcase_add_test(cases, random_values_survive_as_text);
+    tcase_add_test(cases, a_scalar_is_assigned_as_its_text_is_parsed);
+    tcase_add_test(cases, a_scalar_that_does_not_fit_is_named);
     tcase_add_test(cases, text_and_lists_are_written_and_parsed);
     tcase_add_test(cases, elements_that_are_shared_are_copied_before_they_are_written);
     tcase_add_test(cases, text_that_is_not_utf8_is_an_array);
