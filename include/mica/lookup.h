@@ -52,6 +52,7 @@ typedef struct mica_private_lookup {
     uint64_t component_count;                /* entries of `columns` */
     uint32_t pool_count;
     uint32_t chunk_epoch; /* changes when a chunk number becomes free */
+    uint64_t undo_before; /* the newest snapshot may need a copy of what has an older stamp; 0 without snapshots */
 } mica_private_lookup;
 
 /* Returns the beginning of a world. Threads: any. */

@@ -2,13 +2,14 @@
 #ifndef MICA_VIEW_H
 #define MICA_VIEW_H
 
-#include "mica/describe.h"
+#include "mica/lookup.h"
 
 MICA_BEGIN
 
 enum {
     MICA_TERMS_MAX = 32,
     MICA_SLICE_ROWS = 512, /* the unit of change stamps and of parallel work */
+    MICA_PRIVATE_READY = 4,
 };
 
 struct mica_frame;
@@ -22,22 +23,27 @@ typedef struct mica_view {
     const mica_entity *entities;
     mica_world *world;
     struct {
-        uint64_t version;                /* stamped on what is written; 0: the current version of the world */
-        uint32_t row;                    /* of the chunk, where this view begins */
-        const struct micap_ready *ready; /* prepared columns of a view that is shown every frame, or NULL */
+        uint64_t version;    /* stamped on what is written; 0: the current version of the world */
+        uint32_t row;        /* of the chunk, where this view begins */
+        uint8_t walk;        /* how the next view is found */
+        uint8_t term_count;  /* terms that have a column if it is not NULL */
+        uint8_t ready_count; /* terms that are listed below; 0 if there are several slices, or pools */
+        uint8_t
+            ready_writes; /* a bit for each of them that is written; 255 unless all terms are listed and have columns */
         struct mica_query *query;
+        uint64_t *stamps[MICA_PRIVATE_READY];          /* by term: of the only slice, if it may be written; else NULL */
+        mica_component components[MICA_PRIVATE_READY]; /* by term; 0 if its column may not be read */
+        void *columns[MICA_TERMS_MAX];                 /* by term, NULL if a term has none */
         struct micap_chunk *chunk;
         uint64_t structure; /* the world's when the loop began */
         uint64_t since;
-        uint32_t match;                /* index into the matching archetypes */
-        uint32_t chunk_index;          /* of the next chunk in that archetype */
-        struct mica_pool *driver;      /* the pool whose rows the loop walks, or NULL: see mica/pool.h */
-        uint32_t cursor;               /* the next row of a loop over pools */
-        uint32_t end;                  /* the end of the driver's rows */
-        uint8_t walk;                  /* how the next view is found */
-        uint8_t term_count;            /* terms that have a column if it is not NULL */
-        const void *fitting;           /* an archetype that is known to match */
-        void *columns[MICA_TERMS_MAX]; /* by term, NULL if a term has none */
+        uint32_t match;           /* index into the matching archetypes */
+        uint32_t chunk_index;     /* of the next chunk in that archetype */
+        struct mica_pool *driver; /* the pool whose rows the loop walks, or NULL: see mica/pool.h */
+        uint32_t cursor;          /* the next row of a loop over pools */
+        uint32_t end;             /* the end of the driver's rows */
+        const void *fitting;      /* an archetype that is known to match */
+        const void *listed;       /* the next entry of a loop over listed chunks */
     } private_;
 } mica_view;
 
@@ -77,10 +83,27 @@ static inline const void *mica_private_view_read_at(const mica_view *view, uint3
     return mica_view_read_at(view, term);
 }
 
+/* What mica_view_write_at is there: one slice whose stamp is known, and of which no snapshot needs a copy, needs no call either.
+ * Threads: as above. */
+static inline void *mica_private_view_write_at(mica_view *view, uint32_t term)
+{
+    if (view && term < MICA_PRIVATE_READY && term < view->private_.ready_count) {
+        const mica_private_lookup *lookup = mica_private_of(view->world);
+        uint64_t *stamp = view->private_.stamps[term], version = view->private_.version;
+        if (stamp && __builtin_expect(__atomic_load_n(stamp, __ATOMIC_ACQUIRE) >= lookup->undo_before, 1)) {
+            version = version ? version : __atomic_load_n(&lookup->version, __ATOMIC_RELAXED);
+            __atomic_store_n(stamp, version, __ATOMIC_RELEASE);
+            return view->private_.columns[term];
+        }
+    }
+    return mica_view_write_at(view, term);
+}
+
 MICA_END
 
 #if !defined(MICA_CHECKED) && !defined(MICA_BUILD)
 #    define mica_view_read_at mica_private_view_read_at
+#    define mica_view_write_at mica_private_view_write_at
 #endif
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
 #    define mica_view_next(view) mica_view_next(MICA_AT_(view))

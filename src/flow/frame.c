@@ -72,6 +72,7 @@ static void run_segment(frame_run *run, micap_segment *segment, float dt, float 
     segment->dt = dt;
     segment->alpha = alpha;
     segment->seconds = phase->fixed_seconds > 0 ? phase->seconds : run->flow->time.seconds;
+    segment->tick = phase->tick;
     choose_systems(run, segment);
     add_result(run, micap_segment_run(segment));
     /* Systems that had no rows were not started, which depends on how jobs are run: their clocks start again, too. */

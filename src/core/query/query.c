@@ -180,6 +180,21 @@ static bool is_in_pooled_group(const mica_query *query, uint32_t term)
     return false;
 }
 
+/* What views of chunks have ready. The columns of singletons are looked up for each view. */
+static void compile_ready(mica_query *query)
+{
+    uint32_t count = query->term_count < MICA_PRIVATE_READY ? query->term_count : MICA_PRIVATE_READY, columns = 0;
+    for (uint32_t i = 0; i < query->term_count; ++i)
+        query->written |= (uint32_t)micap_access_writes(query->terms[i].access) << i;
+    for (uint32_t i = 0; !query->join_count && i < count; ++i) {
+        bool has_column = micap_access_demands(query->terms[i].access) && query->chunk_steps[i];
+        query->ready_components[i] = has_column ? query->terms[i].component : 0;
+        columns += has_column;
+    }
+    query->ready_count = query->join_count ? 0 : (uint8_t)count;
+    query->ready_writes = columns == query->term_count ? (uint8_t)query->written : MICAP_READY_NOT_ALL;
+}
+
 static void compile_terms(mica_query *query)
 {
     for (uint32_t i = 0; i < query->term_count; ++i) {
@@ -195,7 +210,8 @@ static void compile_terms(mica_query *query)
             continue;
         }
         query->chunk_steps[i] = is_singleton(term.component) ? 0 : query->term_bytes[i];
-        query->has_singletons |= is_singleton(term.component);
+        query->is_singleton[i] = is_singleton(term.component);
+        query->has_singletons |= query->is_singleton[i];
         query->asks_chunks |= !is_singleton(term.component);
         query->reads_chunks |= has_column(term.access) && !is_singleton(term.component);
         if (term.access == MICA_ACCESS_WITHOUT)
@@ -211,6 +227,8 @@ static void compile_terms(mica_query *query)
             add_filter(query, MICAP_FILTER_ADDED, type->added);
         if (term.access == MICA_ACCESS_CHANGED)
             add_filter(query, type->leaves ? MICAP_FILTER_CHANGED_SPLIT : MICAP_FILTER_CHANGED, term.component);
+        if (term.access == MICA_ACCESS_CHANGED && !type->leaves)
+            query->changing = term.component;
     }
     query->has_fast_joins = query->join_count && !query->filter_count;
     for (uint32_t i = 0; i < query->join_count; ++i)
@@ -411,8 +429,10 @@ mica_query *mica_query_create(mica_world *world, const mica_query_def *def)
     query->with_hidden = def->with_hidden;
     query->asks_chunks = world->archetypes.hidden_count && !def->with_hidden;
     compile_terms(query);
+    compile_ready(query);
     query->instances_of = def->instances_of;
     query->special = query->filter_count || query->join_count || query->compare;
+    query->lists_chunks = !query->join_count && !query->compare && (!query->filter_count || query->changing);
     if (!copy_name(query, def->name ? def->name : "query") || !match_all(query)) {
         release(query);
         micap_fail_memory(world, "query");

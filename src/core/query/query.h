@@ -11,6 +11,9 @@
 #include "pool/pool.h"
 #include "mica/query.h"
 
+/* ready_writes of a view of which not all terms are ready with a column. */
+#define MICAP_READY_NOT_ALL UINT8_MAX
+
 enum {
     MICAP_COLUMN_SINGLETON = 0xFFFD, /* the term is a singleton */
     MICAP_COLUMN_UNKNOWN = 0xFFFC,   /* in the first term: the columns of the match were not looked up yet */
@@ -41,10 +44,13 @@ typedef struct micap_join {
     uint32_t step_bytes; /* of the column; 0 without one, and for a split component */
 } micap_join;
 
-/* A chunk of a match with the columns of the terms, NULL for a term without one and for a singleton. */
+/* A chunk of a match with the columns of the terms, NULL for a term without one and for a singleton; after them, for terms that are ready,
+ * the stamps of the first slice, NULL for a term that is not written. */
 typedef struct micap_listed_chunk {
     micap_chunk *chunk;
+    mica_version *stamps; /* of its first slice */
     uint32_t match;
+    uint32_t changed; /* the stamp that a filter compares, of a chunk with one slice; else 0 */
     _Alignas(8) char *columns[];
 } micap_listed_chunk;
 
@@ -53,10 +59,14 @@ typedef struct micap_chunk_list {
     _Atomic uint64_t epoch; /* of the world's chunks when the list was filled; 0: never */
     _Atomic uint64_t seen_epoch;
     atomic_bool is_locked; /* a thread fills it */
-    char *entries;
+    char *entries;         /* and two empty ones after the last, to look ahead at */
+    const void *end;
     uint32_t capacity; /* in bytes */
     uint32_t entry_bytes;
     uint32_t count;
+    uint32_t *firsts; /* by match: the position of its first chunk */
+    uint32_t first_capacity;
+    bool is_long; /* loops ask the cache for what comes next */
 } micap_chunk_list;
 
 /* One row of a sorted query. */
@@ -75,12 +85,18 @@ struct mica_query {
     uint32_t match_capacity;
     uint32_t column_capacity;
     uint32_t term_count;
+    uint32_t written; /* a bit per term */
     micap_chunk_list chunk_list;
     bool has_singletons;
+    /* What views of chunks have ready: see mica/view.h. */
+    uint8_t ready_count;
+    uint8_t ready_writes;
+    mica_component ready_components[MICA_PRIVATE_READY];
     mica_term terms[MICA_TERMS_MAX];
     uint32_t term_bytes[MICA_TERMS_MAX];  /* the size of a term's values; 0 for one without a column */
     uint32_t chunk_steps[MICA_TERMS_MAX]; /* the same for columns of chunks only, */
     uint32_t pool_steps[MICA_TERMS_MAX];  /* and of pools only */
+    bool is_singleton[MICA_TERMS_MAX];
     bool is_flag[MICA_TERMS_MAX]; /* the term may match without a tag: its column says whether the tag is there */
     micap_filter filters[MICAP_FILTERS_MAX];
     uint32_t filter_count;
@@ -94,6 +110,8 @@ struct mica_query {
     bool has_pooled_group;             /* EITHER and OR with a pool among them: decided row by row */
     mica_component instances_of;       /* the pool whose instances are shown individually, or 0 */
     bool with_hidden;                  /* archetypes that are hidden match as others do */
+    mica_component changing;           /* a component in chunks, not split, whose stamps a filter compares; or 0 */
+    bool lists_chunks;                 /* no joins, no order, and either no filters or one that compares stamps */
     bool special;                      /* it has filters, joins or an order: the general path */
     uint64_t signature;                /* of components that must be there, */
     uint64_t banned;                   /* and of those that must not */

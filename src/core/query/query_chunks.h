@@ -19,4 +19,17 @@ static inline const micap_listed_chunk *micap_listed_chunk_at(const micap_chunk_
     return (const micap_listed_chunk *)(const void *)(list->entries + (size_t)position * list->entry_bytes);
 }
 
+/* The entry of a chunk of a match. */
+static inline const micap_listed_chunk *micap_listed_chunk_of(const micap_chunk_list *list, uint32_t match,
+                                                              const micap_chunk *chunk)
+{
+    return micap_listed_chunk_at(list, list->firsts[match] + chunk->index);
+}
+
+/* The entry after one; after the last there are two more, which are empty. */
+static inline const micap_listed_chunk *micap_listed_chunk_after(const micap_listed_chunk *entry, uint32_t entry_bytes)
+{
+    return (const micap_listed_chunk *)(const void *)((const char *)entry + entry_bytes);
+}
+
 #endif

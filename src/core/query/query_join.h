@@ -12,6 +12,7 @@ typedef enum micap_walk {
     MICAP_WALK_PLAIN,      /* all pools match row by row */
     MICAP_WALK_FAST,       /* rows are looked up by the fast path: see query_join_fast.h */
     MICAP_WALK_LISTED,     /* no pools: whole chunks of a list, see query_chunks.h */
+    MICAP_WALK_CHANGED,    /* the same for what has changed in them */
 } micap_walk;
 
 /* The next run of rows of a driver that is iterated as MICAP_WALK_CHUNKS. */

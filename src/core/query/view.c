@@ -16,11 +16,20 @@
 #include "core/world/stale_pointers.h"
 #include "mica/view.h"
 
+/* Shows the chunks of the list, if there is one. */
+static void begin_listed(mica_view *view, mica_query *query)
+{
+    if (!micap_query_chunks_ready(query))
+        return;
+    view->private_.walk = query->special ? MICAP_WALK_CHANGED : MICAP_WALK_LISTED;
+    view->private_.listed = query->chunk_list.entries;
+    view->private_.ready_count = query->ready_count;
+}
+
 static mica_view begin(mica_query *query, mica_version since)
 {
     mica_view view;
-    /* Not the columns: each step writes those the query has, and zeroing the rest cost more than a small loop. */
-    memset(&view, 0, offsetof(mica_view, private_.columns));
+    micap_view_clear(&view);
     if (!query) /* it could not be made, which was reported: nothing matches */
         return view;
     view.world = query->world;
@@ -28,14 +37,16 @@ static mica_view begin(mica_query *query, mica_version since)
     view.private_.term_count = (uint8_t)query->term_count;
     view.private_.structure = query->world->structure;
     view.private_.since = since;
+    view.private_.ready_writes = query->ready_writes;
+    memcpy(view.private_.components, query->ready_components, sizeof query->ready_components);
     const micap_thread_context *here = micap_thread_context_of(query->world);
     view.private_.version = here ? here->version : 0;
     if (query->compare && !micap_query_sort(query)) {
         micap_fail_memory(query->world, query->name);
         view.private_.query = NULL;
     }
-    if (!query->special)
-        view.private_.walk = micap_query_chunks_ready(query) ? MICAP_WALK_LISTED : 0;
+    if (query->lists_chunks)
+        begin_listed(&view, query);
     else if (query->join_count && !query->compare) /* an order drives by itself */
         micap_join_begin(&view, query);
     return view;
@@ -139,47 +150,84 @@ static inline micap_chunk *next_chunk(const mica_query *query, step *at)
 }
 
 /* Many small archetypes lie anywhere in the cache, where no hardware looks ahead. Asks for what is needed next: the header of a chunk, and
- * the first values of the one before it. */
-enum { PREFETCH_CHUNKS_MIN = 128, PREFETCH_BYTES = 256 };
+ * the stamps and first values of the one before it. */
+enum { PREFETCH_BYTES = 512 };
 
-static MICAP_INLINE void prefetch_listed(const micap_chunk_list *list, const mica_query *query, uint32_t position)
+static MICAP_INLINE void prefetch_listed(const micap_listed_chunk *next, uint32_t entry_bytes, uint32_t term_count)
 {
-    if (list->count < PREFETCH_CHUNKS_MIN || position + 2 >= list->count)
-        return;
-    __builtin_prefetch(micap_listed_chunk_at(list, position + 2)->chunk);
-    const micap_listed_chunk *next = micap_listed_chunk_at(list, position + 1);
-    for (uint32_t i = 0, count = query->term_count; i < count; ++i)
+    __builtin_prefetch(micap_listed_chunk_after(next, entry_bytes)->chunk);
+    __builtin_prefetch(next->stamps, 1);
+    for (uint32_t i = 0; i < term_count; ++i) {
+        uintptr_t values = (uintptr_t)next->columns[i]; /* or NULL: it does no harm */
+#pragma GCC unroll 8
         for (uint32_t at = 0; at < PREFETCH_BYTES; at += MICAP_CACHE_LINE)
-            __builtin_prefetch((const char *)((uintptr_t)next->columns[i] + at)); /* or NULL: it does no harm */
+            __builtin_prefetch((const char *)(values + at));
+    }
 }
 
-/* The chunks of a list that is valid. */
+void micap_view_show_singletons(mica_view *view, const mica_query *query)
+{
+    for (uint32_t i = 0; i < query->term_count; ++i)
+        if (query->is_singleton[i])
+            view->private_.columns[i] =
+                micap_singleton_show(micap_component_of(&view->world->components, query->terms[i].component));
+}
+
+/* A call at the end, so that its caller keeps nothing on the stack. */
+static __attribute__((noinline)) bool add_singletons(mica_view *view, const mica_query *query)
+{
+    micap_view_show_singletons(view, query);
+    return true;
+}
+
+/* The chunks of a list that is valid: it stays so while the structure of the world is the same. */
 static __attribute__((noinline)) bool next_listed(mica_view *view, mica_query *query)
 {
     const micap_chunk_list *list = &query->chunk_list;
-    uint32_t position = view->private_.chunk_index, count = list->count;
-    const micap_listed_chunk *entry;
-    micap_chunk *chunk;
-    do {
-        if (position >= count)
+    const micap_listed_chunk *entry = view->private_.listed, *end = list->end;
+    uint32_t entry_bytes = list->entry_bytes, count;
+    for (;; entry = micap_listed_chunk_after(entry, entry_bytes)) {
+        if (MICAP_UNLIKELY(entry == end))
             return false;
-        entry = micap_listed_chunk_at(list, position++);
-        chunk = entry->chunk;
-    } while (MICAP_UNLIKELY(!chunk->count));
-    view->private_.chunk_index = position;
-    prefetch_listed(list, query, position - 1);
-    if (MICAP_UNLIKELY(query->has_singletons)) {
+        count = entry->chunk->count;
+        if (MICAP_LIKELY(count))
+            break;
+    }
+    const micap_listed_chunk *next = micap_listed_chunk_after(entry, entry_bytes);
+    view->private_.listed = next;
+    if (list->is_long)
+        prefetch_listed(next, entry_bytes, query->term_count);
+    view->private_.match = entry->match;
+    micap_view_show_listed(view, query, entry, count);
+    return MICAP_LIKELY(!query->has_singletons) || add_singletons(view, query);
+}
+
+/* Whether no slice of a listed chunk has changed since: its stamps say so without a look at the chunk. */
+static inline bool is_unchanged(const micap_listed_chunk *entry, mica_version since)
+{
+    return entry->changed && entry->stamps[0] <= since && entry->stamps[entry->changed] <= since;
+}
+
+/* The same for a query that asks what has changed. */
+static __attribute__((noinline)) bool next_changed(mica_view *view, mica_query *query)
+{
+    const micap_chunk_list *list = &query->chunk_list;
+    const micap_listed_chunk *entry = view->private_.listed, *end = list->end;
+    mica_version since = view->private_.since;
+    uint32_t row = view->private_.row + view->count;
+    for (; entry != end; entry = micap_listed_chunk_after(entry, list->entry_bytes), row = 0) {
+        if (is_unchanged(entry, since))
+            continue;
+        uint32_t count = micap_query_next_run(query, entry->chunk, &row, entry->chunk->count, since);
+        if (!count)
+            continue;
+        view->private_.listed = entry;
         view->private_.match = entry->match;
-        micap_view_show(view, query, chunk, 0, chunk->count);
+        micap_view_show(view, query, entry->chunk, row, count);
         return true;
     }
-    view->count = chunk->count;
-    view->entities = micap_chunk_entities(chunk);
-    view->private_.chunk = chunk;
-    view->private_.match = entry->match;
-    for (uint32_t i = 0, terms = query->term_count; i < terms; ++i)
-        view->private_.columns[i] = entry->columns[i];
-    return true;
+    view->private_.listed = end;
+    return false;
 }
 
 /* Whole chunks, one after the other. */
@@ -203,11 +251,16 @@ bool mica_view_next(mica_view *view)
     mica_query *query = view->private_.query;
     if (MICAP_UNLIKELY(!query || view->private_.structure != view->world->structure))
         return next_special(view, query);
-    if (!query->special)
-        return view->private_.walk == MICAP_WALK_LISTED ? next_listed(view, query) : next_whole(view, query);
-    if (view->private_.walk == MICAP_WALK_CHUNKS)
+    micap_walk walk = view->private_.walk;
+    if (MICAP_LIKELY(walk == MICAP_WALK_LISTED))
+        return next_listed(view, query);
+    if (walk == MICAP_WALK_CHUNKS)
         return micap_join_next_owner(view, query);
-    return view->private_.walk == MICAP_WALK_FAST ? micap_join_next_fast(view, query) : next_special(view, query);
+    if (walk == MICAP_WALK_FAST)
+        return micap_join_next_fast(view, query);
+    if (walk == MICAP_WALK_CHANGED)
+        return next_changed(view, query);
+    return query->special ? next_special(view, query) : next_whole(view, query);
 }
 
 static void report_no_term(const mica_view *view, mica_component component, const char *what)
@@ -247,71 +300,48 @@ static inline uint32_t column_of(const mica_view *view, uint32_t term)
     return __atomic_load_n(&view->private_.query->columns[at], __ATOMIC_RELAXED);
 }
 
-/* The stamp of the slice that the rows of a view in a column lie in; NULL if there are several. */
-static mica_version *only_stamp(const mica_view *view, uint32_t term)
+void micap_view_make_ready(mica_view *view)
 {
     const mica_query *query = view->private_.query;
-    if (!query->join_count)
-        return view->private_.row + view->count <= MICA_SLICE_ROWS
-                   ? &micap_chunk_stamps(view->private_.chunk, 0)[1 + column_of(view, term)]
-                   : NULL;
-    uint32_t row = micap_join_row(view, term);
-    return row + view->count <= MICA_SLICE_ROWS
-               ? &micap_pool_stamps(micap_pool_of(view->world, query->terms[term].component), 0)[1]
-               : NULL;
-}
-
-/* Whether the column of a term is where the view says as long as the structure of the world does not change. */
-static bool stays(const mica_view *view, uint32_t term)
-{
-    const mica_query *query = view->private_.query;
-    return view->private_.columns[term] && micap_access_reads(query->terms[term].access) &&
-           (query->join_count ? query->pool_steps[term] != 0 : column_of(view, term) < MICAP_COLUMN_UNKNOWN);
-}
-
-void micap_ready_fill(micap_ready *ready, mica_view *view)
-{
-    const mica_query *query = view->private_.query;
-    *ready = (micap_ready){0};
-    view->private_.ready = ready;
-    uint32_t columns = 0;
-    for (uint32_t i = 0; i < query->term_count && i < MICAP_READY_TERMS; ++i) {
-        if (!stays(view, i))
-            continue;
-        bool writes = micap_access_writes(query->terms[i].access);
-        ready->components[i] = query->terms[i].component;
-        ready->terms[i].values = view->private_.columns[i];
-        ready->terms[i].stamp = writes ? only_stamp(view, i) : NULL;
-        columns += !writes || ready->terms[i].stamp;
+    uint32_t count = query->term_count < MICA_PRIVATE_READY ? query->term_count : MICA_PRIVATE_READY;
+    uint32_t columns = 0, writes = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        mica_term term = query->terms[i];
+        bool has_column = view->private_.columns[i] && micap_access_reads(term.access) && query->pool_steps[i];
+        bool is_written = has_column && micap_access_writes(term.access);
+        bool is_one_slice = is_written && micap_join_row(view, i) + view->count <= MICA_SLICE_ROWS;
+        view->private_.components[i] = has_column ? term.component : 0;
+        view->private_.stamps[i] =
+            is_one_slice ? &micap_pool_stamps(micap_pool_of(view->world, term.component), 0)[1] : NULL;
+        columns += has_column;
+        writes |= (uint32_t)is_written << i;
     }
-    ready->column_count = columns == query->term_count ? columns : 0;
+    view->private_.ready_count = (uint8_t)count;
+    view->private_.ready_writes = columns == query->term_count ? (uint8_t)writes : MICAP_READY_NOT_ALL;
 }
 
-/* NULL when it is not ready, as in most views. */
-static inline const void *read_ready(const mica_view *view, uint32_t term)
-{
-    if (!view->private_.ready || term >= MICAP_READY_TERMS)
-        return NULL;
-    return micap_lend_column(view, term, view->private_.ready->terms[term].values);
-}
-
+/* Stamps a column that is ready; NULL when it is not, or a snapshot needs a copy first. */
 static inline void *write_ready(const mica_view *view, uint32_t term)
 {
-    if (!view->private_.ready || term >= MICAP_READY_TERMS || !view->private_.ready->terms[term].stamp)
+    if (term >= view->private_.ready_count || !view->private_.stamps[term] ||
+        !micap_touch_without_copy(view->world, view->private_.stamps[term], micap_view_version(view)))
         return NULL;
-    if (!micap_touch_without_copy(view->world, view->private_.ready->terms[term].stamp, view->private_.version))
-        return NULL;
-    return micap_lend_column(view, term, view->private_.ready->terms[term].values);
+    return micap_lend_column(view, term, view->private_.columns[term]);
 }
 
-/* The term of a component among those that are ready; MICAP_READY_TERMS if it is not. */
+/* The term of a component among those that are ready; MICA_PRIVATE_READY if it is not. */
 static inline uint32_t ready_term(const mica_view *view, mica_component component)
 {
-    const micap_ready *ready = view->private_.ready;
-    uint32_t term = 0;
-    while (term < MICAP_READY_TERMS && ready->components[term] != component)
+    uint32_t term = 0, count = view->private_.ready_count;
+    while (term < count && view->private_.components[term] != component)
         ++term;
-    return term;
+    return term < count ? term : MICA_PRIVATE_READY;
+}
+
+static inline const void *read_ready(const mica_view *view, mica_component component)
+{
+    uint32_t term = ready_term(view, component);
+    return term < MICA_PRIVATE_READY ? micap_lend_column(view, term, view->private_.columns[term]) : NULL;
 }
 
 const void *mica_view_read_id(const mica_view *view, mica_component component)
@@ -319,7 +349,7 @@ const void *mica_view_read_id(const mica_view *view, mica_component component)
     if (MICAP_MISSING(NULL, view) || MICAP_MISSING(view->world, view->private_.query))
         return NULL;
     micap_check_view(view);
-    const void *ready = view->private_.ready ? read_ready(view, ready_term(view, component)) : NULL;
+    const void *ready = read_ready(view, component);
     if (ready)
         return ready;
     const mica_query *query = view->private_.query;
@@ -391,27 +421,14 @@ void *micap_view_write_term(mica_view *view, uint32_t term)
     return view->private_.columns[term] ? write_term(view, term) : NULL;
 }
 
-static __attribute__((noinline)) void fill_any_columns(mica_view *view, void **columns)
-{
-    const mica_query *query = view->private_.query;
-    for (uint32_t i = 0; i < query->term_count; ++i) {
-        bool writes = micap_access_writes(query->terms[i].access);
-        columns[i] = micap_lend_column(view, i, writes ? micap_view_write_term(view, i) : view->private_.columns[i]);
-    }
-}
-
 void micap_view_fill_columns(mica_view *view, void **columns)
 {
-    const micap_ready *ready = view->private_.ready;
-    uint32_t count = ready ? ready->column_count : 0, i = 0;
-    for (; i < count; ++i) {
-        mica_version *stamp = ready->terms[i].stamp;
-        if (stamp && !micap_touch_without_copy(view->world, stamp, view->private_.version))
-            break;
-        columns[i] = micap_lend_column(view, i, ready->terms[i].values);
+    const mica_query *query = view->private_.query;
+    bool is_stamped = micap_view_stamp_columns(view);
+    for (uint32_t i = 0; i < query->term_count; ++i) {
+        bool writes = !is_stamped && micap_access_writes(query->terms[i].access);
+        columns[i] = micap_lend_column(view, i, writes ? micap_view_write_term(view, i) : view->private_.columns[i]);
     }
-    if (i == 0 || i < count)
-        fill_any_columns(view, columns);
 }
 
 void *mica_view_write_id(mica_view *view, mica_component component)
@@ -419,7 +436,7 @@ void *mica_view_write_id(mica_view *view, mica_component component)
     if (MICAP_MISSING(NULL, view) || MICAP_MISSING(view->world, view->private_.query))
         return NULL;
     micap_check_view(view);
-    void *ready = view->private_.ready ? write_ready(view, ready_term(view, component)) : NULL;
+    void *ready = write_ready(view, ready_term(view, component));
     if (ready)
         return ready;
     const mica_query *query = view->private_.query;

@@ -39,12 +39,14 @@ struct mica_world {
         struct {
             uint64_t structure;           /* raised by every change that invalidates pointers */
             _Atomic mica_version version; /* stamped on what changes; raised by mica_world_mark */
+            unsigned char
+                in_lookup[offsetof(mica_private_lookup, undo_before) - offsetof(mica_private_lookup, records)];
+            micap_undo_logs undo; /* the undo logs of snapshots */
         };
     };
     micap_entities entities;
     micap_chunks chunks;
     mica_version restored; /* the version when a snapshot was last restored; 0: never. See micap_is_on_this_line */
-    micap_undo_logs undo;  /* the undo logs of snapshots */
 
     micap_components components;
     micap_archetypes archetypes;
@@ -91,7 +93,8 @@ struct mica_world {
 
 _Static_assert(offsetof(mica_world, lookup) == 0 &&
                    offsetof(mica_world, structure) == offsetof(mica_private_lookup, structure) &&
-                   offsetof(mica_world, version) == offsetof(mica_private_lookup, version),
+                   offsetof(mica_world, version) == offsetof(mica_private_lookup, version) &&
+                   offsetof(mica_world, undo.before) == offsetof(mica_private_lookup, undo_before),
                "inline functions find the fields where they are");
 
 static inline mica_version micap_version(const mica_world *world)

@@ -164,21 +164,15 @@ static bool order_chains(builder *build)
     return true;
 }
 
-/* Gives each chain its prepared runs, next to those of the chain that runs before it. */
+/* Makes room for what the plan prepares. */
 static bool allocate_prepared_runs(builder *build)
 {
     micap_segment *segment = build->segment;
-    segment->prepared = micap_allocate_zeroed(&build->flow->world->memory,
-                                              segment->system_count * sizeof *segment->prepared, MICAP_CACHE_LINE);
-    if (!segment->prepared)
-        return false;
-    micap_prepared_run *next = segment->prepared;
-    for (uint32_t i = 0; i < segment->chain_count; ++i) {
-        micap_chain *chain = &segment->chains[segment->run_order[i]];
-        chain->prepared = next;
-        next += chain->system_count;
-    }
-    return true;
+    micap_memory *memory = &build->flow->world->memory;
+    segment->prepared =
+        micap_allocate_zeroed(memory, segment->system_count * sizeof *segment->prepared, MICAP_CACHE_LINE);
+    segment->steps = micap_allocate(memory, segment->chain_capacity * sizeof *segment->steps, MICAP_ARRAY_ALIGNMENT);
+    return segment->prepared && segment->steps;
 }
 
 static bool add_segment(micap_flow *flow, micap_phase *phase, uint32_t first, uint32_t count)
@@ -229,6 +223,7 @@ static void free_segment(micap_memory *memory, micap_segment *segment)
     }
     micap_release(memory, segment->chains, segment->chain_capacity * sizeof *segment->chains, MICAP_CACHE_LINE);
     MICAP_RELEASE_ARRAY(memory, segment->run_order, segment->run_order ? segment->chain_capacity : 0);
+    MICAP_RELEASE_ARRAY(memory, segment->steps, segment->steps ? segment->chain_capacity : 0);
     MICAP_RELEASE_ARRAY(memory, segment->successors, segment->successor_capacity);
     micap_release(memory, segment->prepared, segment->prepared ? segment->system_count * sizeof *segment->prepared : 0,
                   MICAP_CACHE_LINE);

@@ -27,7 +27,8 @@ typedef struct micap_chain {
     bool is_prepared; /* the rows of all its systems fit one view, and no system has filters, a rate or a condition */
     bool is_measured; /* at least once */
     uint32_t system_count;
-    micap_prepared_run *prepared; /* per system, part of the segment's */
+    uint32_t prepared_count;
+    micap_prepared_run *prepared; /* if it is prepared: of the systems that have rows, part of the segment's */
 
     struct micap_system *systems[MICAP_CHAIN_SYSTEMS];
     micap_job_batch batch;

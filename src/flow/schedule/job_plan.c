@@ -222,7 +222,7 @@ static bool plan_sequences(micap_segment *segment)
     }
     for (uint32_t i = 0; i < segment->chain_count; ++i) {
         micap_chain *chain = &segment->chains[i];
-        for (uint32_t j = 0; chain->is_prepared && j < chain->system_count; ++j) {
+        for (uint32_t j = 0; chain->is_prepared && j < chain->prepared_count; ++j) {
             micap_running_job *job = &chain->prepared[j].job;
             job->sequence = job->system->first_sequence + job->buffer_index;
         }
@@ -235,11 +235,14 @@ mica_result micap_job_plan_segment(micap_segment *segment)
     if (segment->structure == segment->world->structure)
         return MICA_OK;
     segment->structure = 0;
+    segment->prepared_count = 0;
+    segment->is_cost_known = false;
     bool done = plan_partitions(segment->flow);
     for (uint32_t i = 0; done && i < segment->chain_count; ++i)
-        done = plan_chain(segment, &segment->chains[i]);
+        done = plan_chain(segment, &segment->chains[segment->run_order[i]]);
     if (!done || !plan_sequences(segment))
         return micap_fail_memory(segment->world, "plan of systems");
+    micap_run_steps_plan(segment);
     segment->structure = segment->world->structure;
     return MICA_OK;
 }

@@ -3,6 +3,7 @@
 #include "base/argument.h"
 #include "base/call_location.h"
 #include "core/commands/command_buffer.h"
+#include "core/query/query_chunks.h"
 #include "core/query/query_filter.h"
 #include "core/query/query_join.h"
 #include "core/world/access_check.h"
@@ -22,6 +23,7 @@ typedef struct system_run {
     uint64_t time_ns;
     uint32_t slices;
     uint32_t changes_before; /* in its command buffer */
+    bool is_plain;           /* all rows of a chunk that matches pass, the chunks are listed, and nothing watches */
 } system_run;
 
 uint32_t micap_sequence_count(const mica_world *world)
@@ -86,7 +88,7 @@ static bool is_singleton_term(const mica_view *view, uint32_t term)
     return micap_type_of(view->private_.query->terms[term].component)->type.storage == MICA_STORAGE_SINGLETON;
 }
 
-static void call_each(const micap_system *system, mica_view *view)
+static __attribute__((noinline)) void call_each(const micap_system *system, mica_view *view)
 {
     const mica_query *query = view->private_.query;
     void *columns[MICA_TERMS_MAX];
@@ -101,11 +103,20 @@ static void call_each(const micap_system *system, mica_view *view)
     }
 }
 
-static void call_columns(const micap_system *system, mica_view *view)
+static __attribute__((noinline)) void fill_and_call_columns(const micap_system *system, mica_view *view)
 {
     void *columns[MICA_TERMS_MAX];
     micap_view_fill_columns(view, columns);
     system->columns(view->count, columns);
+}
+
+/* Each way is a call at the end: a small system must not pay for an array that it does not need. */
+static void call_columns(const micap_system *system, mica_view *view)
+{
+    if (micap_view_stamp_columns(view))
+        system->columns(view->count, view->private_.columns);
+    else
+        fill_and_call_columns(system, view);
 }
 
 void micap_system_call(const micap_system *system, mica_view *view)
@@ -159,6 +170,20 @@ static void run_chunk_rows(const micap_segment *segment, system_run *run, micap_
         micap_view_show(&run->view, query, chunk, row, count);
         call_system(segment, run);
     }
+}
+
+/* The fast path of the function above, for all rows of a chunk. Calls the system at its end, so that many small chunks cost little. */
+static __attribute__((noinline)) void run_whole_chunk(system_run *run, micap_chunk *chunk, uint32_t match)
+{
+    mica_view *view = &run->view;
+    const mica_query *query = view->private_.query;
+    uint32_t count = chunk->count;
+    view->private_.row = 0;
+    view->private_.ready_count = query->ready_count;
+    micap_view_show_listed(view, query, micap_listed_chunk_of(&query->chunk_list, match, chunk), count);
+    micap_this_thread = &run->job.here;
+    micap_declared_access_show(&run->job, view);
+    micap_system_call(run->job.system, view);
 }
 
 /* Runs a system over rows [begin, end) of the pool that it visits. */
@@ -239,12 +264,17 @@ static void run_deliveries(const micap_chain *chain, uint32_t job, system_run *r
 static void run_view_rows(const micap_chain *chain, system_run *runs, uint32_t run_count, const uint32_t *indices,
                           uint32_t entry, micap_chunk *chunk, uint32_t row, uint32_t end, uint64_t base)
 {
+    uint64_t slice = ((uint64_t)chunk->archetype->id << 32) + base;
+    bool is_whole = row == 0 && end == chunk->count;
     for (uint32_t i = 0; i < run_count; ++i) {
         uint32_t match = chain->system_count > 1 ? chain->matches[entry * chain->system_count + indices[i]] : entry;
         if (match == MICAP_CHAIN_NO_MATCH)
             continue;
         runs[i].view.private_.match = match;
-        if (MICAP_UNLIKELY(runs[i].job.system->deliveries != NULL))
+        runs[i].view.slice = slice;
+        if (MICAP_LIKELY(is_whole && runs[i].is_plain))
+            run_whole_chunk(&runs[i], chunk, match);
+        else if (MICAP_UNLIKELY(runs[i].job.system->deliveries != NULL))
             run_delivery_block(chain, &runs[i], chunk, row, end, base);
         else
             run_chunk_rows(chain->segment, &runs[i], chunk, row, end, base);
@@ -323,8 +353,11 @@ static void init_run(const micap_segment *segment, micap_system *system, uint32_
     out->rows = out->time_ns = 0;
     out->slices = 0;
     out->changes_before = known ? known->recording.change_count : 0;
+    out->is_plain = false;
     if (!system->query)
         return;
+    out->is_plain = !system->query->special && !system->query->has_singletons && !system->deliveries &&
+                    !segment->flow->has_probe && micap_query_chunks_ready(system->query);
     micap_view_init(&out->view, system->query, system->last_version, version);
     out->view.frame = &system->frame;
     out->view.dt = system->frame.dt;

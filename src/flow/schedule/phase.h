@@ -29,7 +29,10 @@ typedef struct micap_segment {
     uint32_t chain_count;
     uint32_t chain_capacity;
     uint32_t *run_order;                 /* of chains, in one thread */
-    struct micap_prepared_run *prepared; /* per system, in that order */
+    struct micap_prepared_run *prepared; /* in that order, with room for all systems */
+    uint32_t prepared_count;
+    struct micap_run_step *steps; /* what one thread runs, if nothing watches: see prepared_run.h */
+    uint32_t step_count;
     uint32_t *successors;
     uint32_t successor_count;
     uint32_t successor_capacity;
@@ -40,11 +43,16 @@ typedef struct micap_segment {
     mica_version base;  /* its systems stamp the versions that follow */
     atomic_uint chains_left;
     atomic_bool recorded;
+    /* What the frames of its systems say, in the same order. */
     float dt;
     float alpha;
     double seconds;
-    bool is_measured; /* the clock is read this time */
-    bool has_run;     /* the last time: its systems were called */
+    uint64_t tick;
+    bool is_measured;    /* the clock is read this time */
+    bool is_cost_known;  /* the next two are, since the plan and the costs are the same */
+    bool is_split_asked; /* a system with rows asks for several workers */
+    uint64_t cost_ns;    /* of all chains, estimated */
+    bool has_run;        /* the last time: its systems were called */
 } micap_segment;
 
 typedef struct micap_phase {

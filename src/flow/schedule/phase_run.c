@@ -22,7 +22,7 @@ static void start_system(const micap_segment *segment, micap_system *system)
     frame->dt = system->is_gated && !segment->phase->fixed_seconds ? (float)system->seconds_waited : segment->dt;
     frame->alpha = segment->alpha;
     frame->seconds = segment->seconds;
-    frame->tick = segment->phase->tick;
+    frame->tick = segment->tick;
     system->seconds_waited = 0;
 }
 
@@ -101,33 +101,22 @@ static void store_cost(micap_chain *chain, uint64_t ns)
     chain->is_measured = true;
 }
 
-/* Runs the prepared chains from a position in the run order on. Returns the position of the first that is not prepared. */
-static uint32_t run_prepared(const micap_segment *segment, uint32_t at)
+/* Runs what has rows in this thread. */
+static void run_steps(const micap_segment *segment)
 {
-    micap_prepared_run *first = segment->chains[segment->run_order[at]].prepared, *end = first;
-    for (; at < segment->chain_count; ++at) {
-        const micap_chain *chain = &segment->chains[segment->run_order[at]];
-        if (!chain->is_prepared)
-            break;
-        end = chain->prepared + chain->system_count;
-    }
-    micap_prepared_runs_run(segment, first, end);
-    return at;
+    const micap_run_step *end = segment->steps + segment->step_count;
+    for (const micap_run_step *step = segment->steps; step != end; ++step)
+        if (!step->chain)
+            micap_prepared_runs_run(segment, step->prepared, step->end);
+        else if (has_jobs(step->chain))
+            run_chain(segment, step->chain);
 }
 
-/* Runs all chains in this thread. */
-static void run_alone(const micap_segment *segment)
+/* The same chain by chain, while something measures or watches. */
+static void run_chains(const micap_segment *segment)
 {
-    bool is_fast = !segment->is_measured && !segment->flow->has_probe && !segment->flow->is_one_by_one;
-    micap_thread_context *before = micap_this_thread; /* perhaps that of a system of another world */
-    mica_location location = micap_noted_place();
-    for (uint32_t i = 0; i < segment->chain_count;) {
+    for (uint32_t i = 0; i < segment->chain_count; ++i) {
         micap_chain *chain = &segment->chains[segment->run_order[i]];
-        if (chain->is_prepared && is_fast) {
-            i = run_prepared(segment, i);
-            continue;
-        }
-        ++i;
         if (!has_jobs(chain))
             continue;
         uint64_t begin = segment->is_measured ? micap_clock_ns() : 0;
@@ -135,6 +124,17 @@ static void run_alone(const micap_segment *segment)
         if (segment->is_measured)
             store_cost(chain, micap_clock_ns() - begin);
     }
+}
+
+/* Runs all chains in this thread. */
+static void run_alone(const micap_segment *segment)
+{
+    micap_thread_context *before = micap_this_thread; /* perhaps that of a system of another world */
+    mica_location location = micap_noted_place();
+    if (segment->is_measured || segment->flow->has_probe || segment->flow->is_one_by_one)
+        run_chains(segment);
+    else
+        run_steps(segment);
     micap_this_thread = before;
     micap_note_again(location);
 }
@@ -222,21 +222,29 @@ static void run_parallel(micap_segment *segment)
     micap_worker_pool_join_helpers(segment->flow->worker_pool);
 }
 
-static bool is_worth_running_parallel(const micap_segment *segment)
+/* Adds up what the chains are likely to cost. */
+static void estimate_cost(micap_segment *segment)
 {
-    if (segment->flow->worker_pool->worker_count == 1 || segment->flow->is_one_by_one)
-        return false;
-    uint64_t cost = 0;
+    segment->cost_ns = 0;
+    segment->is_split_asked = false;
     for (uint32_t i = 0; i < segment->chain_count; ++i) {
         const micap_chain *chain = &segment->chains[i];
         if (!chain->job_count)
             continue;
         mica_parallel parallel = chain->systems[0]->def.parallel;
-        cost += cost_of(chain);
-        if (cost >= PARALLEL_NS || parallel == MICA_PARALLEL_EVEN || parallel == MICA_PARALLEL_EVERY)
-            return true;
+        segment->cost_ns += cost_of(chain);
+        segment->is_split_asked |= parallel == MICA_PARALLEL_EVEN || parallel == MICA_PARALLEL_EVERY;
     }
-    return false;
+    segment->is_cost_known = true;
+}
+
+static bool is_worth_running_parallel(micap_segment *segment)
+{
+    if (segment->flow->worker_pool->worker_count == 1 || segment->flow->is_one_by_one)
+        return false;
+    if (!segment->is_cost_known)
+        estimate_cost(segment);
+    return segment->is_split_asked || segment->cost_ns >= PARALLEL_NS;
 }
 
 /* Applies what is recorded, and remembers whether the flush must be repeated. */
@@ -340,6 +348,7 @@ mica_result micap_segment_run(micap_segment *segment)
         run_parallel(segment);
     else
         run_alone(segment);
+    segment->is_cost_known &= !segment->is_measured;
     atomic_store_explicit(&world->version, segment->base + segment->system_count + 2, memory_order_relaxed);
     micap_listeners_phase_end(segment->flow);
     segment->flow->running = NULL;

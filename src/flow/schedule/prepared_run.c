@@ -24,7 +24,6 @@ static void show_chunk(micap_prepared_run *run, mica_query *query, uint32_t matc
     run->view.private_.match = match;
     run->view.slice = (uint64_t)chunk->archetype->id << 32;
     micap_view_show(&run->view, query, chunk, 0, chunk->count);
-    micap_ready_fill(&run->terms, &run->view);
 }
 
 /* Shows the rows of the pool that the system visits, as its only job with rows does; none if no row matches. False if they are several
@@ -50,7 +49,7 @@ static bool show_pool(const micap_chain *chain, micap_prepared_run *run, mica_qu
         return false;
     view->slice = ((uint64_t)chain->driver->type->id << 32) + first;
     run->job.buffer_index = start->buffer_index;
-    micap_ready_fill(&run->terms, view);
+    micap_view_make_ready(view);
     return true;
 }
 
@@ -59,7 +58,6 @@ static void begin_run(const micap_segment *segment, const micap_chain *chain, mi
 {
     micap_view_init(&run->view, system->query, 0, 0);
     run->view.frame = &system->frame;
-    run->order = system->order - segment->systems[0]->order;
     run->job = (micap_running_job){.here = {.world = segment->world, .open = micap_running_job_open_buffer},
                                    .system = system,
                                    .frame = &system->frame,
@@ -90,9 +88,10 @@ void micap_prepared_runs_plan(micap_segment *segment, micap_chain *chain)
     micap_chunk *chunk = is_join ? NULL : only_chunk(chain);
     if (!is_join && !chunk)
         return;
-    uint32_t entry = chain->starts[0].entry;
+    uint32_t entry = chain->starts[0].entry, count = 0;
+    micap_prepared_run *runs = segment->prepared + segment->prepared_count;
     for (uint32_t i = 0; i < chain->system_count; ++i) {
-        micap_prepared_run *run = &chain->prepared[i];
+        micap_prepared_run *run = &runs[count];
         mica_query *query = chain->systems[i]->query;
         begin_run(segment, chain, chain->systems[i], run);
         if (chunk)
@@ -101,22 +100,45 @@ void micap_prepared_runs_plan(micap_segment *segment, micap_chain *chain)
         else if (!show_pool(chain, run, query))
             return;
         micap_declared_access_show(&run->job, &run->view);
+        count += run->view.count != 0;
     }
     chain->is_prepared = true;
+    chain->prepared = runs;
+    chain->prepared_count = count;
+    segment->prepared_count += count;
 }
 
-static inline void run_one(const micap_segment *segment, micap_prepared_run *run)
+void micap_run_steps_plan(micap_segment *segment)
+{
+    micap_run_step *last = NULL; /* of prepared chains, if it is the last one */
+    segment->step_count = 0;
+    for (uint32_t i = 0; i < segment->chain_count; ++i) {
+        micap_chain *chain = &segment->chains[segment->run_order[i]];
+        if (!chain->job_count)
+            continue;
+        if (!last || !chain->is_prepared)
+            segment->steps[segment->step_count++] = (micap_run_step){.prepared = chain->prepared};
+        micap_run_step *step = &segment->steps[segment->step_count - 1];
+        last = chain->is_prepared ? step : NULL;
+        if (chain->is_prepared)
+            step->end = chain->prepared + chain->prepared_count;
+        else
+            step->chain = chain;
+    }
+}
+
+static inline void run_one(const micap_segment *segment, micap_prepared_run *run, mica_version first_version)
 {
     micap_system *system = run->job.system;
     mica_frame *frame = &system->frame;
     mica_view *view = &run->view;
     micap_thread_context *here = &run->job.here;
-    float dt = segment->dt;
-    frame->dt = view->dt = dt;
+    frame->dt = segment->dt;
     frame->alpha = segment->alpha;
     frame->seconds = segment->seconds;
-    frame->tick = segment->phase->tick;
-    here->version = view->private_.version = segment->base + 1 + run->order;
+    frame->tick = segment->tick;
+    view->dt = segment->dt;
+    here->version = view->private_.version = first_version + frame->order;
     here->commands = NULL;
     here->defers = 0;
     micap_this_thread = here;
@@ -128,7 +150,8 @@ static inline void run_one(const micap_segment *segment, micap_prepared_run *run
 
 void micap_prepared_runs_run(const micap_segment *segment, micap_prepared_run *run, const micap_prepared_run *end)
 {
+    mica_version first_version = segment->base + 1 - segment->systems[0]->order;
     for (; run != end; ++run)
-        if (run->view.count && (MICAP_LIKELY(!segment->has_inactive) || run->job.system->is_active))
-            run_one(segment, run);
+        if (MICAP_LIKELY(!segment->has_inactive) || run->job.system->is_active)
+            run_one(segment, run, first_version);
 }

@@ -7,16 +7,24 @@
 #include "flow/schedule/job_run.h"
 #include "flow/schedule/phase.h"
 
-/* One system of a chain. */
+/* One system of a chain, which has rows for it. */
 typedef struct micap_prepared_run {
     _Alignas(MICAP_CACHE_LINE) micap_running_job job;
-    uint32_t order; /* of the system in the segment */
-    micap_ready terms;
-    _Alignas(MICAP_CACHE_LINE) mica_view view; /* without rows if the system matches other archetypes */
+    _Alignas(MICAP_CACHE_LINE) mica_view view;
 } micap_prepared_run;
 
-/* Prepares the runs of a chain whose jobs are planned, if it qualifies: see micap_chain.is_prepared. */
+/* What one thread runs next: prepared chains one after another, or one chain that is not prepared. Chains without rows have no step. */
+typedef struct micap_run_step {
+    struct micap_chain *chain;          /* NULL: */
+    micap_prepared_run *prepared, *end; /* these */
+} micap_run_step;
+
+/* Prepares the runs of a chain whose jobs are planned, if it qualifies: see micap_chain.is_prepared. The chains of a segment are planned in the
+ * order in which they run. */
 void micap_prepared_runs_plan(micap_segment *segment, struct micap_chain *chain);
+
+/* Lists the steps of a segment whose chains are planned. */
+void micap_run_steps_plan(micap_segment *segment);
 
 /* Runs [run, end): the systems of one prepared chain, or of several that run one after another. Leaves the thread context of the last
  * system in place. */

@@ -124,6 +124,78 @@ START_TEST(prepared_views_change_nothing)
 }
 END_TEST
 
+/* Records the slice, which does not depend on how rows are shown. */
+static void note_slice(mica_view *view)
+{
+    const Mass *mass = mica_view_read_at(view, 0);
+    mica_set(view->world, view->entities[0], Number, {(uint32_t)(view->slice >> 32) + (uint32_t)view->slice});
+    mica_set(view->world, view->entities[view->count - 1], Mass, {mass[view->count - 1].value + 1});
+}
+
+static void tick(mica_view *view)
+{
+    Number *numbers = mica_view_write_at(view, 1);
+    const Clock *clock = mica_view_read_at(view, 0);
+    for (uint32_t i = 0; i < view->count; ++i)
+        numbers[i].value += clock->ticks;
+}
+
+static void maybe_move(uint32_t count, void *const *columns)
+{
+    Position *position = columns[1];
+    for (uint32_t i = 0; position && i < count; ++i)
+        position[i].z += 1;
+}
+
+/* Systems over many archetypes, with `rows` entities each; two of them share a chain. */
+static uint64_t play_archetypes(bool with_statistics, uint32_t workers, uint32_t rows)
+{
+    mica_world *world = open_world(&heard);
+    mica_flow_def def = mica_flow_def_default();
+    def.worker_count = workers;
+    mica_flow_configure(world, &def);
+    mica_singleton_write(world, Clock)->ticks = 3;
+    mica_system_add(world, MICA_SYSTEM(move, MICA_WRITE(Position)));
+    mica_system_add(world, MICA_SYSTEM(drift, MICA_WRITE(Position), MICA_READ(Velocity)));
+    mica_system_add(world, MICA_SYSTEM(tick, MICA_READ(Clock), MICA_WRITE(Number)));
+    mica_system_add(world, MICA_SYSTEM(age, MICA_WRITE(Number)));
+    mica_system_add(world, MICA_SYSTEM(maybe_move, MICA_WRITE(Number), MICA_MAYBE_WRITE(Position)));
+    mica_system_add(world, MICA_SYSTEM(weigh, MICA_WRITE(Mass)));
+    mica_system_add(world, MICA_SYSTEM(note_slice, MICA_READ(Mass)));
+    for (uint32_t i = 0; i < 16 * rows; ++i) {
+        mica_entity entity = mica_create(world, MICA_WITH(Number, {i}));
+        if (i & 1)
+            mica_set(world, entity, Position, {0, (float)i, 0});
+        if (i & 2)
+            mica_set(world, entity, Velocity, {1, 0, 0});
+        if (i & 4)
+            mica_set(world, entity, Mass, {1});
+        if (i & 8)
+            mica_add(world, entity, Frozen);
+    }
+    if (with_statistics)
+        ck_assert_int_eq(mica_stats_enable(world, 4), MICA_OK);
+    for (uint32_t frame = 0; frame < 6; ++frame) {
+        ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+        if (frame == 3)
+            mica_create(world, MICA_WITH(Position, {1, 2, 3}), MICA_WITH(Enemy));
+    }
+    uint64_t hash = mica_world_hash(world);
+    close_world(world, &heard);
+    return hash;
+}
+
+START_TEST(whole_chunks_change_nothing)
+{
+    const uint32_t rows[] = {0, 1, 3, 600};
+    for (uint32_t i = 0; i < COUNT_OF(rows); ++i) {
+        uint64_t hash = play_archetypes(true, 1, rows[i]);
+        ck_assert_msg(play_archetypes(false, 1, rows[i]) == hash, "%u rows", rows[i]);
+        ck_assert_msg(play_archetypes(false, 3, rows[i]) == hash, "%u rows on three workers", rows[i]);
+    }
+}
+END_TEST
+
 typedef struct Spin { float value; } Spin;
 typedef struct Spark { float value; } Spark;
 typedef struct Blink { float value; } Blink;
@@ -293,6 +365,7 @@ START_TEST(writes_of_prepared_views_of_pools_are_seen_and_restored)
 }
 END_TEST
 
-TEST_SUITE(prepared_run, prepared_views_change_nothing, prepared_views_of_pools_of_every_kind_change_nothing,
+TEST_SUITE(prepared_run, prepared_views_change_nothing, whole_chunks_change_nothing,
+           prepared_views_of_pools_of_every_kind_change_nothing,
            rows_in_two_views_or_jobs_and_rows_that_do_not_match_are_shown_as_before,
            writes_of_prepared_views_of_pools_are_seen_and_restored)
