@@ -266,14 +266,16 @@ static void load_stamps(const micap_archetype *archetype, uint32_t stamp, micap_
 {
     micap_number_runs runs = {0};
     for (uint32_t i = 0; i < archetype->chunk_count; ++i)
-        for (uint32_t row = 0; row < archetype->chunks[i]->count; row += MICA_SLICE_ROWS)
-            micap_chunk_stamps(archetype->chunks[i], row)[stamp] = take_version(&runs, &reader, version);
-    if (!stamp || archetype->columns[stamp - 1].companion != MICAP_COMPANION_ADDED)
+        for (uint32_t row = 0; row < archetype->chunks[i]->count; row += MICA_SLICE_ROWS) {
+            mica_version *to = &micap_chunk_stamps(archetype->chunks[i], row)[stamp];
+            *to = micap_stamp_of(*to, take_version(&runs, &reader, version));
+        }
+    if (!stamp || !micap_holds_versions(archetype->columns[stamp - 1].companion))
         return;
     for (uint32_t i = 0; i < archetype->chunk_count; ++i) {
-        mica_version *added = micap_chunk_column(archetype->chunks[i], stamp - 1);
+        mica_version *versions = micap_chunk_column(archetype->chunks[i], stamp - 1);
         for (uint32_t row = 0; row < archetype->chunks[i]->count; ++row)
-            added[row] = take_version(&runs, &reader, version);
+            versions[row] = take_version(&runs, &reader, version);
     }
 }
 
