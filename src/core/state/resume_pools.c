@@ -192,8 +192,11 @@ static void load_stamps(const saved_pool *saved, mica_version version)
         pool->added[row] = take_version(&runs, &reader, version);
     for (uint32_t row = 0; pool->changed && row < pool->row_limit; row += MICA_SLICE_ROWS)
         *micap_pool_marked(pool, row) = take_version(&runs, &reader, version);
-    for (uint32_t row = 0; pool->changed && row < pool->row_limit; ++row)
+    for (uint32_t row = 0; pool->changed && row < pool->row_limit; ++row) {
         pool->changed[row] = take_version(&runs, &reader, version);
+        if (pool->changed[row] > micap_pool_stamps(pool, row)[0]) /* or bytes could hide it from queries */
+            micap_stamp_newest(micap_pool_marked(pool, row), pool->changed[row]);
+    }
 }
 
 void micap_resume_arrange_pools(mica_world *world, micap_reader reader, mica_version version)

@@ -279,6 +279,20 @@ static void load_stamps(const micap_archetype *archetype, uint32_t stamp, micap_
     }
 }
 
+/* Bytes could say that a row was written after its slice, which queries would not find then. */
+static void cover_rows(const micap_archetype *archetype)
+{
+    for (uint32_t column = 0; column < archetype->column_count; ++column)
+        for (uint32_t i = 0;
+             archetype->columns[column].companion == MICAP_COMPANION_CHANGED && i < archetype->chunk_count; ++i) {
+            const micap_chunk *chunk = archetype->chunks[i];
+            const mica_version *versions = micap_chunk_column(chunk, column);
+            for (uint32_t row = 0; row < chunk->count; ++row)
+                if (versions[row] > micap_chunk_stamps(chunk, row)[0])
+                    micap_stamp_newest(&micap_chunk_stamps(chunk, row)[1 + column], versions[row]);
+        }
+}
+
 void micap_resume_load_stamps(mica_world *world, micap_reader reader, mica_version version)
 {
     uint64_t count = micap_reader_take_number(&reader);
@@ -293,5 +307,7 @@ void micap_resume_load_stamps(mica_world *world, micap_reader reader, mica_versi
             if (begin && is_same && (stamp || !hash))
                 load_stamps(saved.archetype, stamp, (micap_reader){begin, begin, begin + bytes, false}, version);
         }
+        if (is_same)
+            cover_rows(saved.archetype);
     }
 }

@@ -153,7 +153,7 @@ static void write_pool_stamps(const mica_world *world, const mica_pool *pool, mi
     for (uint32_t row = 0; pool->changed && row < pool->row_limit; row += MICA_SLICE_ROWS)
         micap_number_runs_put(&runs, version - *micap_pool_marked(pool, row));
     for (uint32_t row = 0; pool->changed && row < pool->row_limit; ++row)
-        micap_number_runs_put(&runs, micap_pool_has_row(pool, row) ? version - pool->changed[row] : 0);
+        micap_number_runs_put(&runs, version - (micap_pool_has_row(pool, row) ? pool->changed[row] : 0));
     micap_number_runs_end(&runs);
 }
 
