@@ -145,13 +145,14 @@ struct mica_type {
     uint32_t alignment;
     mica_kind kind;
     mica_storage storage;
-    bool toggle;      /* can be disabled in place: mica_disable */
-    bool track_added; /* stores when it was added, per entity: MICA_ADDED */
-    bool split;       /* every field has its own column: see mica/split.h */
-    bool many;        /* pools: an entity can have several instances: mica_pool_add */
-    bool hides;       /* not for pools: queries skip entities that have it, unless they name it: see mica/disable.h */
-    mica_index index; /* pools */
-    mica_dying dying; /* pools */
+    bool toggle;        /* can be disabled in place: mica_disable */
+    bool track_added;   /* stores when it was added, per entity: MICA_ADDED */
+    bool track_changed; /* stores when it was written, per entity: MICA_CHANGED visits only these entities */
+    bool split;         /* every field has its own column: see mica/split.h */
+    bool many;          /* pools: an entity can have several instances: mica_pool_add */
+    bool hides;         /* not for pools: queries skip entities that have it, unless they name it: see mica/disable.h */
+    mica_index index;   /* pools */
+    mica_dying dying;   /* pools */
     mica_type *const *required; /* components that come along with this one: MICA_TYPES(Position). Not in a circle */
     mica_construct_fn construct;
     mica_destruct_fn destruct;

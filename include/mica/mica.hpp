@@ -76,6 +76,30 @@ template <class... T> struct without_t {};
 template <class... T> inline constexpr with_t<T...> with{};
 template <class... T> inline constexpr without_t<T...> without{};
 
+/* Must have been written since the query or system ran last: a further argument of query and system. */
+template <class... T> struct changed_t {};
+template <class... T> inline constexpr changed_t<T...> changed{};
+
+/* A parameter that reads a component and writes it where the function asks for that. Of a component with .track_changed only the
+ * entities that were written count as changed; with a parameter T & all do. */
+template <class T> class tracked {
+  public:
+    tracked(T *value, mica_view &view, uint32_t row) : value_(value), view_(&view), row_(row) {}
+    const T &operator*() const { return *value_; }
+    const T *operator->() const { return value_; }
+    /* The value to write; marks the entity as changed. */
+    T &write() const
+    {
+        mica_view_mark_id(view_, id<T>(), row_);
+        return *value_;
+    }
+
+  private:
+    T *value_;
+    mica_view *view_;
+    uint32_t row_;
+};
+
 /* Text of any length in a component: see mica/text.h. Copying a value in C++ does not copy its text; setting a component does.
  * Functions that can run out of memory return false, and leave the text as it was. */
 struct text : mica_text {
@@ -363,6 +387,14 @@ template <class T> struct parameter<T *> {
             return column ? static_cast<T *>(column) + row : nullptr;
     }
 };
+template <class T> struct parameter<tracked<T>> {
+    static constexpr mica_access access = MICA_ACCESS_WRITE;
+    static constexpr bool is_term = true;
+    using component = T;
+    static tracked<T> at(void *column, mica_view &view, uint32_t row) { return {static_cast<T *>(column) + row, view, row}; }
+};
+template <class Parameter> struct is_tracked : std::false_type {};
+template <class T> struct is_tracked<tracked<T>> : std::true_type {};
 template <> struct parameter<mica_entity> {
     static constexpr bool is_term = false;
     static mica_entity at(void *, mica_view &view, uint32_t row) { return view.entities[row]; }
@@ -401,6 +433,10 @@ template <class... T> void append_filter(std::vector<mica_term> &terms, without_
 {
     (terms.push_back({id<T>(), MICA_ACCESS_WITHOUT}), ...);
 }
+template <class... T> void append_filter(std::vector<mica_term> &terms, changed_t<T...>)
+{
+    (terms.push_back({id<T>(), MICA_ACCESS_CHANGED}), ...);
+}
 template <class... P, class... Filter> std::vector<mica_term> terms_of(const std::tuple<P...> *, Filter... filter)
 {
     std::vector<mica_term> terms;
@@ -415,7 +451,9 @@ template <class Parameter> void *column_of(mica_view &view, uint32_t &next_term)
     if constexpr (parameter<Parameter>::is_term) {
         uint32_t term = next_term++;
         constexpr mica_access access = parameter<Parameter>::access;
-        if constexpr (access == MICA_ACCESS_WRITE || access == MICA_ACCESS_MAYBE_WRITE)
+        if constexpr (is_tracked<Parameter>::value)
+            return mica_view_write_unmarked_id(&view, id<typename parameter<Parameter>::component>());
+        else if constexpr (access == MICA_ACCESS_WRITE || access == MICA_ACCESS_MAYBE_WRITE)
             return mica_view_write_at(&view, term);
         else
             return const_cast<void *>(mica_view_read_at(&view, term));

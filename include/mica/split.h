@@ -45,6 +45,9 @@ MICA_API const void *mica_view_read_field_id(const mica_view *view, mica_compone
  * Threads: as its query; several threads may write disjoint views. */
 MICA_API void *mica_view_write_field_id(mica_view *view, mica_component component, size_t offset);
 
+/* Like above, but of a component with .track_changed only the rows passed to mica_view_mark_id count as changed. Threads: as above. */
+MICA_API void *mica_view_write_field_unmarked_id(mica_view *view, mica_component component, size_t offset);
+
 MICA_END
 
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
@@ -53,6 +56,7 @@ MICA_END
 #    define mica_get_value_id(world, ...) mica_get_value_id(MICA_AT_(world), __VA_ARGS__)
 #    define mica_view_read_field_id(view, ...) mica_view_read_field_id(MICA_AT_(view), __VA_ARGS__)
 #    define mica_view_write_field_id(view, ...) mica_view_write_field_id(MICA_AT_(view), __VA_ARGS__)
+#    define mica_view_write_field_unmarked_id(view, ...) mica_view_write_field_unmarked_id(MICA_AT_(view), __VA_ARGS__)
 #endif
 
 #define mica_get_field(world, entity, T, field)                                                                        \
@@ -63,6 +67,8 @@ MICA_END
     ((const __typeof__(((T *)0)->field) *)mica_view_read_field_id((view), MICA_ID(T), offsetof(T, field)))
 #define mica_view_write_field(view, T, field)                                                                          \
     ((__typeof__(((T *)0)->field) *)mica_view_write_field_id((view), MICA_ID(T), offsetof(T, field)))
+#define mica_view_write_field_unmarked(view, T, field)                                                                 \
+    ((__typeof__(((T *)0)->field) *)mica_view_write_field_unmarked_id((view), MICA_ID(T), offsetof(T, field)))
 #define mica_write_field(world, entity, T, field)                                                                     \
     ((__typeof__(((T *)0)->field) *)mica_write_field_id((world), (entity), MICA_ID(T), offsetof(T, field)))
 

@@ -55,11 +55,19 @@ MICA_API bool mica_view_next(mica_view *view);
  * read. Threads: as its query. */
 MICA_API const void *mica_view_read_id(const mica_view *view, mica_component component);
 
-/* Like mica_view_read_id, for a component that the query writes. Marks the rows as changed.
+/* Like mica_view_read_id, for a component that the query writes. Marks all rows of the view as changed.
  * Threads: as its query; several threads may write disjoint views. */
 MICA_API void *mica_view_write_id(mica_view *view, mica_component component);
 
-/* Like the two functions above, by the position of the term, starting at 0. This is the fastest way. Threads: as above. */
+/* Like mica_view_write_id, but of a component with .track_changed only the rows passed to mica_view_mark_id count as changed. Of other
+ * components all rows do. Threads: as above. */
+MICA_API void *mica_view_write_unmarked_id(mica_view *view, mica_component component);
+
+/* Marks one row of the view, counted from 0, as changed, for a component with .track_changed that the query writes. Reports a row
+ * that the view does not have, and a component that the query does not write or that is not tracked. Threads: as above. */
+MICA_API void mica_view_mark_id(mica_view *view, mica_component component, uint32_t row);
+
+/* Like mica_view_read_id and mica_view_write_id, by the position of the term, starting at 0. This is the fastest way. Threads: as above. */
 MICA_API const void *mica_view_read_at(const mica_view *view, uint32_t term);
 MICA_API void *mica_view_write_at(mica_view *view, uint32_t term);
 
@@ -109,6 +117,8 @@ MICA_END
 #    define mica_view_next(view) mica_view_next(MICA_AT_(view))
 #    define mica_view_read_id(view, ...) mica_view_read_id(MICA_AT_(view), __VA_ARGS__)
 #    define mica_view_write_id(view, ...) mica_view_write_id(MICA_AT_(view), __VA_ARGS__)
+#    define mica_view_write_unmarked_id(view, ...) mica_view_write_unmarked_id(MICA_AT_(view), __VA_ARGS__)
+#    define mica_view_mark_id(view, ...) mica_view_mark_id(MICA_AT_(view), __VA_ARGS__)
 #    define mica_view_read_at(view, ...) mica_view_read_at(MICA_AT_(view), __VA_ARGS__)
 #    define mica_view_write_at(view, ...) mica_view_write_at(MICA_AT_(view), __VA_ARGS__)
 #    define mica_view_has_id(view, ...) mica_view_has_id(MICA_AT_(view), __VA_ARGS__)
@@ -120,5 +130,7 @@ MICA_END
 #define mica_view_has(view, T) mica_view_has_id((view), MICA_ID(T))
 #define mica_view_enabled(view, T) mica_view_enabled_id((view), MICA_ID(T))
 #define mica_view_write(view, T) ((T *)mica_view_write_id((view), MICA_ID(T)))
+#define mica_view_write_unmarked(view, T) ((T *)mica_view_write_unmarked_id((view), MICA_ID(T)))
+#define mica_view_mark(view, T, row) mica_view_mark_id((view), MICA_ID(T), (row))
 
 #endif

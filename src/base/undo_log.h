@@ -16,6 +16,7 @@
 
 #include "base/region_arena.h"
 #include "base/assert.h"
+#include "mica/world.h"
 
 #include <pthread.h>
 
@@ -165,5 +166,46 @@ MICAP_COLD void micap_undo_save_bytes(micap_undo_logs *undo, micap_undo_kind kin
 
 /* The entry of a log, or NULL. */
 micap_undo_entry *micap_undo_log_find(const micap_undo_log *log, micap_undo_kind kind, uint64_t key, uint32_t part);
+
+/* Change stamps: when something was last written.
+ *
+ * The stamps of a slice whose component is tracked (.track_changed) have their highest bit set. As a signed number such a stamp is
+ * older than every snapshot. A write therefore never takes the fast path, which asks only whether the stamp is older, and the
+ * slow path stores the version of each row too. Components that are not tracked do not pay for this. */
+#define MICAP_STAMP_TRACKED ((mica_version)1 << 63)
+
+/* The version of a stamp that may be tracked. */
+static inline mica_version micap_stamp_version(mica_version stamp)
+{
+    return stamp & ~MICAP_STAMP_TRACKED;
+}
+
+/* A stamp of another version, tracked if the old one is. */
+static inline mica_version micap_stamp_of(mica_version old, mica_version version)
+{
+    return (old & MICAP_STAMP_TRACKED) | version;
+}
+
+/* Whether the slow path has to write what has this stamp: a snapshot may need a copy, or rows are tracked. */
+static inline bool micap_stamp_is_older(const mica_version *stamp, mica_version before)
+{
+    return (int64_t)__atomic_load_n(stamp, __ATOMIC_ACQUIRE) < (int64_t)before;
+}
+
+/* Threads that write different rows of one slice write the same stamp. A thread that sees the new stamp does not copy the slice to the
+ * undo log: the release store below makes the copy of the other thread visible before its writes. */
+static inline void micap_stamp(mica_version *stamp, mica_version version)
+{
+    __atomic_store_n(stamp, version, __ATOMIC_RELEASE);
+}
+
+/* The same for the stamp of rows that are marked: it is never older than one of them. */
+static inline void micap_stamp_newest(mica_version *stamp, mica_version version)
+{
+    mica_version old = __atomic_load_n(stamp, __ATOMIC_ACQUIRE);
+    while (old < version &&
+           !__atomic_compare_exchange_n(stamp, &old, version, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    }
+}
 
 #endif

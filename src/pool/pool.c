@@ -26,11 +26,12 @@ static void plan_lanes(mica_pool *pool)
     if (!type->leaves)
         add_lane(pool, type->type.size_bytes, type->type.alignment, 0);
     pool->data_lane_count = pool->lane_count - 1;
+    pool->stamp_count = pool->lane_count + type->type.track_changed;
     if (type->type.many) {
         add_lane(pool, sizeof(uint32_t), sizeof(uint32_t), 0);
         add_lane(pool, sizeof(uint32_t), sizeof(uint32_t), 0);
     }
-    if (type->type.track_added)
+    for (int i = type->type.track_added + type->type.track_changed; i; --i)
         add_lane(pool, sizeof(mica_version), sizeof(mica_version), 0);
     if (type->type.toggle)
         add_lane(pool, 1, 1, 0);
@@ -109,7 +110,7 @@ void micap_pool_free(mica_pool *pool)
  * their own, far from what is used of the last lane. Returns the bytes of the whole. */
 static size_t lay_out(const mica_pool *pool, uint64_t rows, size_t *offsets)
 {
-    size_t at = (size_t)slice_count(rows) * (1 + pool->data_lane_count) * sizeof(mica_version);
+    size_t at = (size_t)slice_count(rows) * pool->stamp_count * sizeof(mica_version);
     offsets[pool->lane_count] = 0;
     for (uint32_t i = 0; i < pool->lane_count; ++i) {
         const micap_pool_column *lane = &pool->lanes[i];
@@ -133,6 +134,8 @@ static void name_lanes(mica_pool *pool)
     }
     if (pool->type->type.track_added)
         pool->added = (uint64_t *)(void *)lane++->data;
+    if (pool->type->type.track_changed)
+        pool->changed = (mica_version *)(void *)lane++->data;
     if (pool->type->type.toggle)
         pool->enabled = (uint8_t *)lane->data;
 }
@@ -172,6 +175,16 @@ static uint64_t rows_in(const mica_pool *pool, size_t bytes, uint64_t rows)
     return rows;
 }
 
+/* The stamps of slices that have no rows yet. */
+static void init_stamps(const mica_pool *pool, char *stamps, size_t bytes)
+{
+    memset(stamps, 0, bytes);
+    mica_version *at = (mica_version *)(void *)stamps, *end = (mica_version *)(void *)(stamps + bytes);
+    for (; pool->type->type.track_changed && at < end; at += pool->stamp_count)
+        for (uint32_t i = 1; i <= pool->data_lane_count; ++i)
+            at[i] = MICAP_STAMP_TRACKED;
+}
+
 /* A buffer for that many rows, into which everything moves, column by column. */
 static bool resize(mica_pool *pool, uint64_t rows)
 {
@@ -194,12 +207,12 @@ static bool resize(mica_pool *pool, uint64_t rows)
         move_lane(pool, i, buffer + offsets[i]);
         pool->lanes[i].data = buffer + offsets[i];
     }
-    size_t stamps_bytes = (size_t)slice_count(rows) * (1 + pool->data_lane_count) * sizeof *pool->stamps;
-    size_t kept_bytes = (size_t)slice_count(pool->row_limit) * (1 + pool->data_lane_count) * sizeof *pool->stamps;
+    size_t stamps_bytes = (size_t)slice_count(rows) * pool->stamp_count * sizeof *pool->stamps;
+    size_t kept_bytes = (size_t)slice_count(pool->row_limit) * pool->stamp_count * sizeof *pool->stamps;
     char *stamps = buffer + offsets[pool->lane_count];
     if (kept_bytes)
         memcpy(stamps, pool->stamps, kept_bytes);
-    memset(stamps + kept_bytes, 0, stamps_bytes - kept_bytes);
+    init_stamps(pool, stamps + kept_bytes, stamps_bytes - kept_bytes);
     release_buffer(pool);
     pool->stamps = (mica_version *)(void *)stamps;
     pool->buffer = buffer;
@@ -278,7 +291,7 @@ bool micap_pool_slice_changed(const mica_pool *pool, uint32_t row, mica_version 
 {
     const mica_version *stamps = micap_pool_stamps(pool, row);
     for (uint32_t i = 0; i <= pool->data_lane_count; ++i)
-        if (__atomic_load_n(&stamps[i], __ATOMIC_RELAXED) > since)
+        if (micap_stamp_version(__atomic_load_n(&stamps[i], __ATOMIC_RELAXED)) > since)
             return true;
     return false;
 }

@@ -32,7 +32,7 @@ typedef struct micap_pool_column {
     uint32_t from; /* of a leaf: where it lies in the value */
 } micap_pool_column;
 
-enum { MICAP_POOL_EXTRA_COLUMNS = 5 }; /* owner, next, previous, added, enabled */
+enum { MICAP_POOL_EXTRA_COLUMNS = 6 }; /* owner, next, previous, added, changed, enabled */
 
 /* Pools whose rows are kept in the same order: the first `count` rows of each belong to the same entities. */
 typedef struct micap_pool_group {
@@ -64,16 +64,19 @@ struct mica_pool {
         changes_fast; /* packed, with a map, trivial whole values, and nothing else to do: see core/entity/pool_fast_path.h */
     uint32_t count; /* rows in use */
     uint32_t capacity;
-    uint32_t stamp;           /* counts changes after which instances are void */
-    uint32_t incoming;        /* rows that are about to be added */
-    uint8_t *enabled;         /* of what can be toggled: 1 where it is switched on */
-    uint64_t *added;          /* of what is tracked: the version of its addition */
-    uint32_t *next;           /* of many instances: the row of the next one of the same entity, and of */
-    uint32_t *previous;       /* the one before; the first one's is the last */
-    mica_version *stamps;     /* per slice 1 + data lanes: structure, then each column */
+    uint32_t stamp;        /* counts changes after which instances are void */
+    uint32_t incoming;     /* rows that are about to be added */
+    uint8_t *enabled;      /* of what can be toggled: 1 where it is switched on */
+    uint64_t *added;       /* of what is tracked: the version of its addition, */
+    mica_version *changed; /* and of its last write */
+    uint32_t *next;        /* of many instances: the row of the next one of the same entity, and of */
+    uint32_t *previous;    /* the one before; the first one's is the last */
+    mica_version
+        *stamps; /* per slice: structure, then each data lane; then, of what is tracked, the newest of `changed` */
     micap_pool_column *lanes; /* owner, data, then the others that it has */
     uint32_t lane_count;
     uint32_t data_lane_count; /* from lanes[1] on */
+    uint32_t stamp_count;     /* per slice */
     char *buffer;
     size_t buffer_bytes;
     void *scratch; /* one value, for swapping what can't be copied as bytes */
@@ -172,7 +175,13 @@ static inline uint32_t micap_pool_next_row(const mica_pool *pool, mica_entity en
 
 static inline mica_version *micap_pool_stamps(const mica_pool *pool, uint32_t row)
 {
-    return pool->stamps + (size_t)(row / MICA_SLICE_ROWS) * (1 + pool->data_lane_count);
+    return pool->stamps + (size_t)(row / MICA_SLICE_ROWS) * pool->stamp_count;
+}
+
+/* The stamp of a slice of a tracked pool that is not older than the last write of any of its rows, unless the row moved since. */
+static inline mica_version *micap_pool_marked(const mica_pool *pool, uint32_t row)
+{
+    return &micap_pool_stamps(pool, row)[1 + pool->data_lane_count];
 }
 
 /* What a place of a pool is called in a log: of `part` 0 of a slice all lanes, of 1 the values that can't be copied as bytes. */

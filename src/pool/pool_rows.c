@@ -67,6 +67,8 @@ void micap_pool_append(mica_pool *pool, mica_entity entity, mica_version version
         pool->enabled[row] = first == MICAP_ROW_NONE ? 1 : pool->enabled[first]; /* a switch is of all instances */
     if (pool->added)
         pool->added[row] = version;
+    if (pool->changed)
+        pool->changed[row] = version;
     if (MICAP_UNLIKELY(pool->group != NULL))
         micap_group_enter(pool->group, entity, version);
 }

@@ -24,7 +24,7 @@ static bool is_apart(const mica_pool *pool, uint32_t lane)
 
 static size_t stamps_bytes(const mica_pool *pool)
 {
-    return (1 + pool->data_lane_count) * sizeof(mica_version);
+    return pool->stamp_count * sizeof(mica_version);
 }
 
 static void keep_lanes(const mica_pool *pool, uint32_t first)
@@ -236,19 +236,47 @@ bool micap_pool_clone(mica_pool *to, const mica_pool *from)
     return true;
 }
 
-void micap_pool_touch(mica_pool *pool, uint32_t lane, uint32_t row, uint32_t count, mica_version version)
+void micap_pool_touch(const mica_pool *pool, uint32_t lane, uint32_t row, uint32_t count, mica_version version)
 {
     if (!count)
         return;
+    micap_pool_touch_unmarked(pool, lane, row, count, version);
+    if (MICAP_UNLIKELY(pool->changed != NULL))
+        micap_pool_mark(pool, row, count, version);
+}
+
+void micap_pool_touch_unmarked(const mica_pool *pool, uint32_t lane, uint32_t row, uint32_t count, mica_version version)
+{
     micap_pool_check_write(pool, row, count);
-    uint32_t stride = 1 + pool->data_lane_count;
+    uint32_t data_end = 1 + pool->data_lane_count;
     const mica_version *last = micap_pool_stamps(pool, row + count - 1);
-    for (mica_version *stamps = micap_pool_stamps(pool, row); stamps <= last; stamps += stride) {
-        uint32_t begin = lane == MICAP_ALL_COLUMNS ? 1 : 1 + lane, end = lane == MICAP_ALL_COLUMNS ? stride : 2 + lane;
-        if (MICAP_UNLIKELY(__atomic_load_n(&stamps[begin], __ATOMIC_ACQUIRE) < pool->undo->before))
+    for (mica_version *stamps = micap_pool_stamps(pool, row); stamps <= last; stamps += pool->stamp_count) {
+        uint32_t begin = lane == MICAP_ALL_COLUMNS ? 1 : 1 + lane,
+                 end = lane == MICAP_ALL_COLUMNS ? data_end : 2 + lane;
+        mica_version old = __atomic_load_n(&stamps[begin], __ATOMIC_ACQUIRE);
+        if (MICAP_UNLIKELY(micap_stamp_version(old) < pool->undo->before))
             micap_pool_save_slices(pool, row, 1);
         for (uint32_t i = begin; i < end; ++i) /* threads that write different rows of a slice stamp it alike */
-            __atomic_store_n(&stamps[i], version, __ATOMIC_RELEASE);
+            micap_stamp(&stamps[i], micap_stamp_of(old, version));
         row += MICA_SLICE_ROWS;
     }
+}
+
+void micap_pool_mark(const mica_pool *pool, uint32_t row, uint32_t count, mica_version version)
+{
+    for (uint32_t at = row / MICA_SLICE_ROWS * MICA_SLICE_ROWS; at < row + count; at += MICA_SLICE_ROWS) {
+        mica_version *stamp = micap_pool_marked(pool, at);
+        if (MICAP_UNLIKELY(micap_stamp_is_older(stamp, pool->undo->before)))
+            micap_pool_save_slices(pool, at, 1);
+        micap_stamp_newest(stamp, version);
+    }
+    for (uint32_t i = row; i < row + count; ++i)
+        pool->changed[i] = version;
+}
+
+void micap_pool_touch_slow(const mica_pool *pool, uint32_t row, mica_version version)
+{
+    micap_pool_touch_unmarked(pool, 0, row, 1, version);
+    if (pool->changed)
+        micap_pool_mark(pool, row, 1, version);
 }

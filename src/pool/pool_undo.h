@@ -46,16 +46,27 @@ static inline void micap_pool_touch_row(const mica_pool *pool, uint32_t row, mic
 
 /* Values of rows [row, row + count) of a data lane are about to be written, of all with MICAP_ALL_COLUMNS. */
 #define MICAP_ALL_COLUMNS UINT32_MAX
-void micap_pool_touch(mica_pool *pool, uint32_t lane, uint32_t row, uint32_t count, mica_version version);
+void micap_pool_touch(const mica_pool *pool, uint32_t lane, uint32_t row, uint32_t count, mica_version version);
+
+/* The same, of at least one row, without marking rows of a tracked pool: for writers that mark those they change. */
+void micap_pool_touch_unmarked(const mica_pool *pool, uint32_t lane, uint32_t row, uint32_t count,
+                               mica_version version);
+
+/* Marks rows of a tracked pool as changed. */
+void micap_pool_mark(const mica_pool *pool, uint32_t row, uint32_t count, mica_version version);
+
+/* The general path of the next function. */
+MICAP_COLD void micap_pool_touch_slow(const mica_pool *pool, uint32_t row, mica_version version);
 
 /* A whole value is about to be written. */
 static inline void micap_pool_touch_value(const mica_pool *pool, uint32_t row, mica_version version)
 {
     mica_version *stamp = &micap_pool_stamps(pool, row)[1];
     micap_pool_check_write(pool, row, 1);
-    if (MICAP_UNLIKELY(__atomic_load_n(stamp, __ATOMIC_ACQUIRE) < pool->undo->before))
-        micap_pool_save_slices(pool, row, 1);
-    __atomic_store_n(stamp, version, __ATOMIC_RELEASE);
+    if (MICAP_UNLIKELY(micap_stamp_is_older(stamp, pool->undo->before)))
+        micap_pool_touch_slow(pool, row, version);
+    else
+        micap_stamp(stamp, version);
 }
 
 /* Puts back what was kept. In this order for all pools: values that own something and are about to be overwritten are destroyed;

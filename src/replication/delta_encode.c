@@ -216,7 +216,7 @@ static bool list_columns(mica_sender *sender, const micap_archetype *archetype, 
     out->count = 0;
     for (uint32_t i = 0; i < archetype->component_count; ++i) {
         const micap_type *type = micap_type_of(archetype->components[i]);
-        sum += type->companion == MICAP_COMPANION_ADDED ? 0 : micap_hash_mix(type->name_hash);
+        sum += micap_holds_versions(type->companion) ? 0 : micap_hash_mix(type->name_hash);
         if (type->companion || is_excluded(sender, type, archetype->row_count != 0))
             continue;
         out->types[out->count++] = type;
@@ -235,12 +235,12 @@ static bool is_written(const mica_sender *sender, const micap_archetype *archety
 {
     mica_version newest = 0;
     for (uint32_t i = 0; i <= archetype->column_count; ++i)
-        newest = stamps[i] > newest ? stamps[i] : newest;
+        newest = micap_stamp_version(stamps[i]) > newest ? micap_stamp_version(stamps[i]) : newest;
     if (newest <= sender->delta.base)
         return false;
     for (uint32_t i = 0; i < list->count; ++i) {
         uint32_t column = micap_archetype_column(archetype, list->types[i]->id);
-        if (column != MICAP_COLUMN_TAG && stamps[1 + column] > sender->delta.base)
+        if (column != MICAP_COLUMN_TAG && micap_stamp_version(stamps[1 + column]) > sender->delta.base)
             return true;
     }
     return stamps[0] > sender->delta.base;
@@ -264,7 +264,7 @@ static bool put_slice(mica_sender *sender, const micap_chunk *chunk, uint32_t ro
     uint32_t numbers_at = bytes->count;
     for (uint32_t i = 0; i < list->count; ++i) {
         uint32_t column = micap_archetype_column(chunk->archetype, list->types[i]->id);
-        if (column == MICAP_COLUMN_TAG || (!is_whole && stamps[1 + column] <= base))
+        if (column == MICAP_COLUMN_TAG || (!is_whole && micap_stamp_version(stamps[1 + column]) <= base))
             continue;
         micap_bytes_put32(bytes, i);
         ++sent;
@@ -375,7 +375,7 @@ static bool put_pool_slice(mica_sender *sender, const mica_pool *pool, uint32_t 
     const mica_version *stamps = micap_pool_stamps(pool, row);
     uint32_t parts = !base || stamps[0] > base ? MICAP_DELTA_OWNERS | MICAP_DELTA_VALUES : 0;
     for (uint32_t i = 0; i < pool->data_lane_count; ++i)
-        parts |= stamps[1 + i] > base ? MICAP_DELTA_VALUES : 0;
+        parts |= micap_stamp_version(stamps[1 + i]) > base ? MICAP_DELTA_VALUES : 0;
     bool has_all = parts & MICAP_DELTA_OWNERS;
     if (pool->enabled && (lane_has_changed(sender, pool, "toggles", row, pool->enabled + row, count) || has_all))
         parts |= MICAP_DELTA_TOGGLES;

@@ -226,7 +226,7 @@ static mica_result read_columns(micap_delta_work *work, micap_reader *reader, mi
         if (!type)
             return micap_failure(work->world);
         if (micap_is_pooled(type->id) || type->type.storage == MICA_STORAGE_SINGLETON ||
-            type->companion == MICAP_COMPANION_ADDED)
+            micap_holds_versions(type->companion))
             return refuse(work, reader, "a column is of a component that is kept elsewhere");
         for (uint32_t j = 0; j < i; ++j)
             if (work->columns[table->column + j] == type)

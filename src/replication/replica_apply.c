@@ -11,6 +11,7 @@
 #include "pool/pool_rows.h"
 #include "pool/pool_undo.h"
 #include "core/storage/singleton.h"
+#include "core/world/world_hash.h"
 #include "mica/entity.h"
 #include "mica/singleton.h"
 #include "replication/delta_fields.h"
@@ -264,6 +265,30 @@ static bool write_toggles(mica_world *world, micap_row spot, uint32_t column, co
     return true;
 }
 
+static uint64_t hash_value(const micap_type *type, const char *value)
+{
+    micap_hasher hasher;
+    micap_hasher_init(&hasher);
+    micap_hash_values(&hasher, type, value, 1);
+    return micap_hasher_finish(&hasher);
+}
+
+/* Values of a tracked component: a delta has whole slices, and only rows whose value differs count as written. */
+static void write_tracked(micap_delta_work *work, micap_row spot, uint32_t column, const micap_type *type,
+                          const char *from, uint32_t count)
+{
+    mica_version version = micap_version(work->world);
+    micap_touch_unmarked(work->world, spot.chunk, column, spot.row, count, version);
+    for (uint32_t i = 0; i < count; ++i, ++spot.row, from += type->type.size_bytes) {
+        char *value = micap_chunk_value(spot.chunk, column, spot.row);
+        uint64_t before = hash_value(type, value);
+        write_values(work, type, value, from, 1);
+        if (hash_value(type, value) != before)
+            micap_mark_rows(work->world, spot.chunk, spot.chunk->archetype->columns[column].changed, spot.row, 1,
+                            version);
+    }
+}
+
 /* A column of a slice, into rows that lie as the sender's do. */
 static void write_column(micap_delta_work *work, const micap_archetype *archetype, const micap_delta_slice *slice,
                          const micap_type *type, const char *values)
@@ -275,10 +300,14 @@ static void write_column(micap_delta_work *work, const micap_archetype *archetyp
         micap_row spot = spot_of_row(archetype, slice->row + done);
         uint32_t left = slice->row_count - done, room = spot.chunk->count - spot.row;
         uint32_t count = left < room ? left : room;
-        micap_touch_column(work->world, spot.chunk, column, spot.row, count, micap_version(work->world));
         const char *from = values + (size_t)done * type->type.size_bytes;
-        if (!write_toggles(work->world, spot, column, type, from, count))
-            write_values(work, type, micap_chunk_value(spot.chunk, column, spot.row), from, count);
+        if (archetype->columns[column].changed != MICAP_COLUMN_NONE) {
+            write_tracked(work, spot, column, type, from, count);
+        } else {
+            micap_touch_column(work->world, spot.chunk, column, spot.row, count, micap_version(work->world));
+            if (!write_toggles(work->world, spot, column, type, from, count))
+                write_values(work, type, micap_chunk_value(spot.chunk, column, spot.row), from, count);
+        }
         done += count;
     }
 }
@@ -293,8 +322,12 @@ static void write_scattered(micap_delta_work *work, const mica_entity *locals, c
             micap_is_row(spot) ? micap_archetype_column(spot.chunk->archetype, type->id) : MICAP_COLUMN_NONE;
         if (column >= MICAP_COLUMN_TAG)
             continue;
-        micap_touch_value(work->world, spot.chunk, column, spot.row);
         const char *from = values + (size_t)i * type->type.size_bytes;
+        if (spot.chunk->archetype->columns[column].changed != MICAP_COLUMN_NONE) {
+            write_tracked(work, spot, column, type, from, 1);
+            continue;
+        }
+        micap_touch_value(work->world, spot.chunk, column, spot.row);
         if (!write_toggles(work->world, spot, column, type, from, 1))
             write_values(work, type, micap_chunk_value(spot.chunk, column, spot.row), from, 1);
     }
@@ -494,9 +527,18 @@ static void order_pool(micap_delta_work *work, const micap_delta_table *table, m
     }
 }
 
+static uint64_t hash_pool_row(const mica_pool *pool, uint32_t row)
+{
+    micap_hasher hasher;
+    micap_hasher_init(&hasher);
+    micap_hash_pool_value(&hasher, pool, row);
+    return micap_hasher_finish(&hasher);
+}
+
 static void write_pool_row(micap_delta_work *work, mica_pool *pool, uint32_t row, const char *value)
 {
     const micap_type *type = pool->type;
+    uint64_t before = pool->changed ? hash_pool_row(pool, row) : 0;
     micap_pool_preserve(pool, row, 1);
     if (!type->leaves) {
         write_values(work, type, micap_pool_value(pool, row), value, 1);
@@ -513,7 +555,9 @@ static void write_pool_row(micap_delta_work *work, mica_pool *pool, uint32_t row
             }
         }
     }
-    micap_pool_touch(pool, MICAP_ALL_COLUMNS, row, 1, micap_version(work->world));
+    micap_pool_touch_unmarked(pool, MICAP_ALL_COLUMNS, row, 1, micap_version(work->world));
+    if (pool->changed && hash_pool_row(pool, row) != before)
+        micap_pool_mark(pool, row, 1, micap_version(work->world));
 }
 
 static uint32_t row_here(const mica_pool *pool, mica_entity local)

@@ -86,7 +86,7 @@ static void add_leaf(hashing *work, const mica_hash_leaf *location, const micap_
 /* Versions count marks, which programs place as they like. */
 static bool is_hashed(const micap_type *type)
 {
-    return type->companion != MICAP_COMPANION_ADDED;
+    return !micap_holds_versions(type->companion);
 }
 
 /* Order of first use must not show: names are added up, and listed as they come. */

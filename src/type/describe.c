@@ -86,7 +86,8 @@ static const char *pool_problem(const mica_type *type)
     if (type->many && type->index == MICA_INDEX_DIRECT)
         return "a direct index has room for one instance per entity";
     bool has_functions = type->construct || type->destruct || type->copy || type->move;
-    bool has_traits = type->toggle || type->track_added || type->split || type->index || type->dying || type->many;
+    bool has_traits = type->toggle || type->track_added || type->track_changed || type->split || type->index ||
+                      type->dying || type->many;
     if (!type->size_bytes && (has_traits || has_functions))
         return "a pool tag has no traits: adding and removing it is as cheap as a switch";
     return NULL;
@@ -110,6 +111,8 @@ static const char *trait_problem(const mica_type *type)
         return "its storage is unknown";
     if (type->hides && (type->storage == MICA_STORAGE_POOL || type->storage == MICA_STORAGE_SINGLETON))
         return "hides is for components and tags in chunks";
+    if (type->track_changed && (type->storage == MICA_STORAGE_TAG || type->storage == MICA_STORAGE_SINGLETON))
+        return "track_changed is for components with data in chunks and pools";
     const char *problem = required_problem(type);
     if (problem || type->storage == MICA_STORAGE_POOL)
         return problem ? problem : pool_problem(type);

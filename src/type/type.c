@@ -53,7 +53,7 @@ static uint64_t traits_of(const mica_type *type)
 {
     return (uint64_t)type->storage << 16 | (uint64_t)type->index << 12 | (uint64_t)type->dying << 8 |
            (uint64_t)type->hides << 4 | (uint64_t)type->split << 3 | (uint64_t)type->many << 2 |
-           (uint64_t)type->toggle << 1 | type->track_added;
+           (uint64_t)type->toggle << 1 | type->track_added | (uint64_t)type->track_changed << 5;
 }
 
 static void enter(uint32_t *into, uint32_t capacity, uint32_t id)
@@ -141,11 +141,12 @@ static const micap_type *intern_locked(candidate *candidate, micap_companion com
 static mica_component intern_companion(const mica_type *of, micap_companion companion, const char **out_problem)
 {
     bool enabled = companion == MICAP_COMPANION_ENABLED;
+    const char *suffix = enabled ? "enabled" : companion == MICAP_COMPANION_ADDED ? "added" : "changed";
     size_t bytes = strlen(of->name) + sizeof ".enabled";
     char *name = malloc(bytes);
     if (!name)
         return 0;
-    snprintf(name, bytes, "%s.%s", of->name, enabled ? "enabled" : "added");
+    snprintf(name, bytes, "%s.%s", of->name, suffix);
     mica_type type = {.name = name,
                       .kind = MICA_KIND_STRUCT,
                       .size_bytes = enabled ? 1 : 8,
@@ -192,7 +193,7 @@ static bool find_leaves(micap_type *fresh, const char **out_problem)
     return true;
 }
 
-/* Toggle, added-version and leaves are hidden components in chunks, and columns of the pool in a pool. */
+/* Toggle, versions and leaves are hidden components in chunks, and columns of the pool in a pool. */
 static bool find_companions(micap_type *fresh, const char **out_problem)
 {
     const mica_type *type = &fresh->type;
@@ -200,6 +201,9 @@ static bool find_companions(micap_type *fresh, const char **out_problem)
     if (in_chunks && type->toggle && !(fresh->enabled = intern_companion(type, MICAP_COMPANION_ENABLED, out_problem)))
         return false;
     if (in_chunks && type->track_added && !(fresh->added = intern_companion(type, MICAP_COMPANION_ADDED, out_problem)))
+        return false;
+    if (in_chunks && type->track_changed &&
+        !(fresh->changed = intern_companion(type, MICAP_COMPANION_CHANGED, out_problem)))
         return false;
     return !type->split || find_leaves(fresh, out_problem);
 }

@@ -12,6 +12,7 @@ typedef enum micap_companion {
     MICAP_COMPANION_ENABLED, /* uint8_t, 1 where the component is switched on */
     MICAP_COMPANION_ADDED,   /* mica_version at which the component was added */
     MICAP_COMPANION_LEAF,    /* one field of a component that is split */
+    MICAP_COMPANION_CHANGED, /* mica_version at which the component was last written */
 } micap_companion;
 
 enum {
@@ -39,6 +40,7 @@ typedef struct micap_type {
     mica_component namesake; /* the next type of this name, in a ring; mostly itself */
     mica_component enabled;  /* the companions of this component, 0 where it has none */
     mica_component added;
+    mica_component changed;
     micap_companion companion; /* what this is itself */
     bool
         trivial; /* no construct, destruct, copy or move function of the program: values are bytes; fresh ones are zero, or `initial` */
@@ -63,6 +65,12 @@ static inline bool micap_is_pooled(mica_component id)
 static inline bool micap_has_column(const micap_type *type)
 {
     return type->type.size_bytes && !type->leaves;
+}
+
+/* Whether the column holds a version per row. Versions count marks, which programs place as they like: they are neither hashed nor sent. */
+static inline bool micap_holds_versions(micap_companion companion)
+{
+    return companion == MICAP_COMPANION_ADDED || companion == MICAP_COMPANION_CHANGED;
 }
 
 /* Whether a component comes along with another one. */

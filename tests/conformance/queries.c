@@ -112,8 +112,50 @@ static void check_loops(mica_world *world)
     print_hash("loops", 0, mica_world_hash(world));
 }
 
+typedef struct Tally {
+    uint32_t value;
+} Tally;
+MICA_COMPONENT_WITH(Tally, (.track_changed = true), value)
+typedef struct Grid {
+    float x, y;
+} Grid;
+MICA_POOL_WITH(Grid, (.split = true, .track_changed = true), x, y)
+
+static void check_marks(void)
+{
+    mica_world *world = open_world();
+    for (uint32_t i = 0; i < 2000; ++i)
+        mica_create(world, MICA_WITH(Tally, {i}), MICA_WITH(Grid, {0, (float)i}));
+    mica_query *writer = mica_query_create(world, MICA_QUERY(MICA_WRITE(Tally), MICA_WRITE(Grid)));
+    mica_query *changed =
+        mica_query_create(world, MICA_QUERY(MICA_READ(Tally), MICA_CHANGED(Tally), MICA_CHANGED(Grid)));
+    EXPECT(mica_query_count(changed) == 2000);
+    mica_version mark = mica_world_mark(world);
+    for (mica_view view = mica_query_begin(writer); mica_view_next(&view);) {
+        Tally *tally = mica_view_write_unmarked(&view, Tally);
+        float *x = mica_view_write_field_unmarked(&view, Grid, x);
+        for (uint32_t i = 0; i < view.count; ++i) {
+            if (tally[i].value % 7 == 0)
+                mica_view_mark(&view, Tally, i);
+            if (tally[i].value % 11 == 0)
+                mica_view_mark(&view, Grid, i);
+            x[i] += (float)tally[i].value;
+        }
+    }
+    uint64_t hash = HASH_BASIS;
+    for (mica_view view = mica_query_begin_since(changed, mark); mica_view_next(&view);)
+        for (uint32_t i = 0; i < view.count; ++i)
+            hash = hash_more(hash, mica_view_read(&view, Tally)[i].value, 4);
+    uint64_t expected = HASH_BASIS;
+    for (uint32_t value = 0; value < 2000; value += 77)
+        expected = hash_more(expected, value, 4);
+    EXPECT(hash == expected);
+    close_world(world, 0);
+}
+
 void check_queries(void)
 {
+    check_marks();
     mica_world *world = open_world();
     populate(world);
     check_terms(world);

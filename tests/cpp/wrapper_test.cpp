@@ -32,6 +32,7 @@ struct Speed { float value; };
 struct MoveOnly { std::unique_ptr<int> value; };
 struct Clock { int ticks; };
 struct Shield { int strength; };
+struct Vigour { int current; };
 
 MICA_STRUCT(Point, x, y)
 MICA_COMPONENT(Box, corners, color)
@@ -41,6 +42,7 @@ MICA_COMPONENT_OPAQUE(MoveOnly)
 MICA_SINGLETON(Clock, ticks)
 MICA_TAG(Frozen)
 MICA_COMPONENT_WITH(Shield, (type.toggle = true, type.track_added = true), strength)
+MICA_COMPONENT_WITH(Vigour, (type.track_changed = true), current)
 MICA_POOL_TAG(Marked)
 struct Turret { int range; };
 MICA_COMPONENT_WITH(Turret, (type.required = mica::types<Shield, Speed, Marked>()), range)
@@ -166,6 +168,28 @@ START_TEST(traits_are_assignments)
     world.each([&](const Shield &) { ++seen; });
     ck_assert_int_eq(seen, 0);
     ck_assert(mica_type_for(mica::type_tag<Shield>{}).track_added);
+}
+END_TEST
+
+START_TEST(a_tracked_parameter_marks_what_it_writes)
+{
+    mica::world world;
+    for (int i = 0; i < 100; ++i)
+        world.create(Vigour{i});
+    int seen = 0;
+    auto hurt = world.query([&](const Vigour &vigour) { seen += vigour.current; }, mica::changed<Vigour>);
+    auto weaken = world.query([](mica::tracked<Vigour> vigour) {
+        if ((*vigour).current == 30 || vigour->current == 60)
+            vigour.write().current = 1000;
+    });
+    hurt.run();
+    ck_assert_int_eq(seen, 4950);
+    weaken.run();
+    seen = 0;
+    hurt.run();
+    ck_assert_int_eq(seen, 2000);
+    world.query([](Vigour &) {}).run();
+    ck_assert_uint_eq(hurt.count(), 100);
 }
 END_TEST
 
@@ -378,6 +402,6 @@ END_TEST
 TEST_SUITE(cpp_wrapper, required_components_come_along, values_that_own_memory_live_as_long_as_their_entities,
            a_constructor_that_throws_leaves_the_world_as_it_was, a_type_that_only_moves_is_added_and_never_copied,
            members_start_with_the_values_their_type_gives_them, fields_of_described_types_are_described_with_them,
-           traits_are_assignments, text_and_lists_are_views_and_spans, attributes_are_assignments, parameters_say_what_is_asked_for, what_is_written_counts_as_changed_and_what_is_read_does_not,
+           traits_are_assignments, a_tracked_parameter_marks_what_it_writes, text_and_lists_are_views_and_spans, attributes_are_assignments, parameters_say_what_is_asked_for, what_is_written_counts_as_changed_and_what_is_read_does_not,
            observers_are_functions_and_are_told_what_is_there, events_have_data_and_propagate,
            systems_call_their_function_over_all_workers)

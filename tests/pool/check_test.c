@@ -13,7 +13,7 @@ typedef struct Rare { uint32_t value; } Rare;
 typedef struct Buff { uint32_t amount; } Buff;
 typedef struct Left { uint32_t value; } Left;
 typedef struct Right { uint32_t value; } Right;
-MICA_POOL_WITH(Heat, (.toggle = true, .track_added = true), degrees)
+MICA_POOL_WITH(Heat, (.toggle = true, .track_added = true, .track_changed = true), degrees)
 MICA_POOL_WITH(Place, (.index = MICA_INDEX_DIRECT), where)
 MICA_POOL_WITH(Rare, (.index = MICA_INDEX_HASH), value)
 MICA_POOL_WITH(Buff, (.many = true, .toggle = true), amount)
@@ -28,6 +28,7 @@ START_TEST(damage_to_a_pool_is_named)
     mica_entity without = mica_create(world, MICA_WITH(Number, {1}));
     mica_pool *pool = mica_pool_of(world, Heat);
     uint64_t *entries = pool->index.pages[0], *masks = world->pools.masks.pages[0];
+    mica_world_mark(world);
     mica_version later = micap_version(world) + 1;
     const damage list[] = {
         DAMAGE(pool->incoming, 1, "nothing is awaited between operations"),
@@ -44,6 +45,9 @@ START_TEST(damage_to_a_pool_is_named)
         DAMAGE(pool->count, 3, "a pool counts its rows"),
         DAMAGE(pool->added[1], later, "nothing was added after now"),
         DAMAGE(micap_pool_stamps(pool, 0)[1], later, "a stamp is not newer than the world"),
+        DAMAGE(micap_pool_stamps(pool, 0)[1], 0, "stamps say whether the pool is tracked"),
+        DAMAGE(pool->changed[1], later, "nothing was written after now"),
+        DAMAGE(pool->changed[1], later - 1, "a row that was written lies in a slice that was"),
         DAMAGE(pool->dead_count, 1, "the rows of the dead are counted"),
         DAMAGE(masks[owner.index], 0, "an owner has the bit of the pool"),
         DAMAGE(masks[without.index], (uint64_t)1 << pool->bit, "an entity has the bits of pools it is in"),

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 typedef struct Position { float x, y; } Position;
-MICA_COMPONENT_WITH(Position, (.track_added = true), x, y)
+MICA_COMPONENT_WITH(Position, (.track_added = true, .track_changed = true), x, y)
 typedef struct Velocity { float x, y; } Velocity;
 MICA_COMPONENT_WITH(Velocity, (.toggle = true), x, y)
 typedef struct Target { mica_entity entity; uint32_t age; } Target;
@@ -31,7 +31,7 @@ MICA_COMPONENT(Target, entity, age)
 typedef struct Hunter { mica_entity prey; float speed; } Hunter;
 MICA_COMPONENT_WITH(Hunter, (.split = true), prey, speed)
 typedef struct Burning { float seconds; mica_entity by; } Burning;
-MICA_POOL_WITH(Burning, (.track_added = true), seconds, by)
+MICA_POOL_WITH(Burning, (.track_added = true, .track_changed = true), seconds, by)
 typedef struct Item { uint32_t kind; } Item;
 MICA_POOL_WITH(Item, (.many = true), kind)
 typedef struct Ghost { uint32_t number; } Ghost;

@@ -123,7 +123,7 @@ typedef struct model_query {
     bool with_hidden;         /* also those with SAMPLE_HIDING_TAG */
 } model_query;
 
-/* How sure the model is: changes are stamped by slice, so neighbours of a changed row may show up too. */
+/* How sure the model is: changes are stamped by slice, unless a component is tracked, so neighbours of a changed row may show up too. */
 typedef enum model_answer { MODEL_NO, MODEL_MAYBE, MODEL_YES } model_answer;
 
 model_answer model_query_asks(const model_query *query, const model_entity *entity);

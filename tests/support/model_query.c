@@ -3,9 +3,10 @@
 
 #include <stdlib.h>
 
-static model_answer stamp_answer(uint32_t stamp, uint32_t since)
+/* By slice, or by entity for what is tracked. */
+static model_answer stamp_answer(sample_kind kind, uint32_t stamp, uint32_t since)
 {
-    return stamp >= since ? MODEL_YES : MODEL_MAYBE;
+    return stamp >= since ? MODEL_YES : samples[kind].type->track_changed ? MODEL_NO : MODEL_MAYBE;
 }
 
 static model_answer term_answer(const model_query *query, model_term term, const model_entity *entity, uint32_t which)
@@ -23,7 +24,8 @@ static model_answer term_answer(const model_query *query, model_term term, const
     case MICA_ACCESS_EITHER:
     case MICA_ACCESS_OR: return there ? MODEL_YES : MODEL_NO;
     case MICA_ACCESS_CHANGED:
-        return on ? stamp_answer(model_instance_at(entity, term.kind, which).changed, query->since) : MODEL_NO;
+        return on ? stamp_answer(term.kind, model_instance_at(entity, term.kind, which).changed, query->since)
+                  : MODEL_NO;
     case MICA_ACCESS_ADDED:
         return on && model_instance_at(entity, term.kind, which).added >= query->since ? MODEL_YES : MODEL_NO;
     case MICA_ACCESS_DISABLED: return there && !on ? MODEL_YES : MODEL_NO;

@@ -234,6 +234,7 @@ typedef struct columns {
     sample_leaf leaves[SAMPLE_LEAVES];
     const char *read[SAMPLE_LEAVES];
     char *write[SAMPLE_LEAVES];
+    bool is_unmarked; /* the rows that are written are marked one by one */
 } columns;
 
 static columns columns_of(play *play, const walk *walk, mica_view *view, uint32_t term)
@@ -242,16 +243,21 @@ static columns columns_of(play *play, const walk *walk, mica_view *view, uint32_
     mica_component id = play->ids[asked.kind];
     bool writes = walk->writes && is_written(asked);
     columns columns = {.count = 1, .leaves = {{0, samples[asked.kind].type->size_bytes}}};
+    columns.is_unmarked = writes && samples[asked.kind].type->track_changed && random_one_in(&play->random, 2);
     if (!sample_is_split(asked.kind)) {
         columns.read[0] = mica_view_read_at(view, term);
-        columns.write[0] = writes ? mica_view_write_at(view, term) : NULL;
+        columns.write[0] = !writes               ? NULL
+                           : columns.is_unmarked ? mica_view_write_unmarked_id(view, id)
+                                                 : mica_view_write_at(view, term);
         return columns;
     }
     columns.count = SAMPLE_LEAVES;
     for (uint32_t i = 0; i < SAMPLE_LEAVES; ++i) {
         columns.leaves[i] = sample_leaves[i];
         columns.read[i] = mica_view_read_field_id(view, id, sample_leaves[i].offset);
-        columns.write[i] = writes ? mica_view_write_field_id(view, id, sample_leaves[i].offset) : NULL;
+        columns.write[i] = !writes               ? NULL
+                           : columns.is_unmarked ? mica_view_write_field_unmarked_id(view, id, sample_leaves[i].offset)
+                                                 : mica_view_write_field_id(view, id, sample_leaves[i].offset);
     }
     return columns;
 }
@@ -315,7 +321,9 @@ static void walk_column(play *play, const walk *walk, mica_view *view, uint32_t 
                       samples[asked.kind].holds(read_row(&columns, i, &room),
                                                 model_instance_at(entity, asked.kind, which).number),
                       "%s", samples[asked.kind].name);
-        if (columns.write[0]) {
+        if (columns.write[0] && (!columns.is_unmarked || random_one_in(&play->random, 3))) {
+            if (columns.is_unmarked)
+                mica_view_mark_id(view, play->ids[asked.kind], i);
             uint32_t number = play_draw_number(play);
             write_row(&columns, asked.kind, i, number);
             model_instance_touch(&play->model, entity, asked.kind, which, number);
@@ -395,15 +403,18 @@ static void meet_each(mica_entity handle, void *const *columns, void *context)
     each_context *each = context;
     sample_kind kind = each->walk.query->instances_of; /* which the first term reads or writes */
     uint32_t which = kind ? instance_at(each->play, kind, handle, columns[0]) : 0;
-    const model_entity *entity = walk_meets(each->play, &each->walk, handle, which);
+    model_entity *entity = walk_meets(each->play, &each->walk, handle, which);
     for (uint32_t term = 0; term < each->walk.query->term_count; ++term) {
         model_term asked = each->walk.query->terms[term];
         bool there = is_shown(asked) && !sample_is_split(asked.kind) && (entity->components >> asked.kind & 1);
         EXPECT(each->play, (columns[term] != NULL) == there);
-        if (there && has_column(asked))
-            EXPECT(each->play,
-                   samples[asked.kind].holds(
-                       columns[term], model_instance_at(entity, asked.kind, asked.kind == kind ? which : 0).number));
+        if (!there || !has_column(asked))
+            continue;
+        uint32_t instance = asked.kind == kind ? which : 0,
+                 number = model_instance_at(entity, asked.kind, instance).number;
+        EXPECT(each->play, samples[asked.kind].holds(columns[term], number));
+        if (is_written(asked)) /* whether it is or not */
+            model_instance_touch(&each->play->model, entity, asked.kind, instance, number);
     }
 }
 

@@ -26,7 +26,7 @@ MICA_COMPONENT(SamplePadded, PADDED_FIELDS)
 typedef struct SampleWide {
     _Alignas(64) uint32_t words[20];
 } SampleWide;
-MICA_COMPONENT(SampleWide, words)
+MICA_COMPONENT_WITH(SampleWide, (.track_changed = true), words)
 
 typedef struct SampleBig {
     uint32_t words[750];
@@ -36,7 +36,7 @@ MICA_COMPONENT(SampleBig, words)
 typedef struct SampleDated {
     uint64_t number;
 } SampleDated;
-MICA_COMPONENT_WITH(SampleDated, (.track_added = true), (number, uint64_t, .initial = 5 << 20))
+MICA_COMPONENT_WITH(SampleDated, (.track_added = true, .track_changed = true), (number, uint64_t, .initial = 5 << 20))
 
 typedef struct SampleSwitched {
     uint32_t number;
@@ -62,11 +62,14 @@ MICA_COMPONENT_WITH(SampleSplit, (.split = true), number, (location, SampleVecto
     (number, uint32_t, .initial = 5), (location, SampleVector, .initial_json = "[5, 0, 5]"),                           \
         (low, uint8_t, .initial = 5), (words, uint16_t, .initial_json = "[5, 10, 15, 20, 25, 30]"),                    \
         (pair, uint32_t, .initial_json = "[15, 25]")
-MICA_COMPONENT_WITH(SampleSwitchedSplit, (.split = true, .toggle = true, .track_added = true), SPLIT_INITIAL)
+MICA_COMPONENT_WITH(SampleSwitchedSplit, (.split = true, .toggle = true, .track_added = true, .track_changed = true),
+                    SPLIT_INITIAL)
 MICA_POOL_WITH(SamplePoolSplit,
-               (.split = true, .index = MICA_INDEX_HASH, .dying = MICA_DYING_LAZILY, .track_added = true),
+               (.split = true, .index = MICA_INDEX_HASH, .dying = MICA_DYING_LAZILY, .track_added = true,
+                .track_changed = true),
                SPLIT_INITIAL)
-MICA_POOL_WITH(SamplePoolDirectSplit, (.split = true, .index = MICA_INDEX_DIRECT, .toggle = true), number,
+MICA_POOL_WITH(SamplePoolDirectSplit,
+               (.split = true, .index = MICA_INDEX_DIRECT, .toggle = true, .track_changed = true), number,
                (location, SampleVector), low, words, pair)
 MICA_POOL_WITH(SamplePoolManySplit, (.split = true, .many = true, .dying = MICA_DYING_AT_FLUSH), number,
                (location, SampleVector), low, words, pair)
@@ -82,8 +85,9 @@ typedef SampleSmall SamplePool;
 typedef SamplePadded SamplePoolHash;
 typedef SampleWide SamplePoolDirect;
 MICA_POOL(SamplePool, number)
-MICA_POOL_WITH(SamplePoolHash, (.index = MICA_INDEX_HASH, .dying = MICA_DYING_AT_FLUSH), PADDED_FIELDS)
-MICA_POOL_WITH(SamplePoolDirect, (.index = MICA_INDEX_DIRECT, .dying = MICA_DYING_LAZILY), words)
+MICA_POOL_WITH(SamplePoolHash, (.index = MICA_INDEX_HASH, .dying = MICA_DYING_AT_FLUSH, .track_changed = true),
+               PADDED_FIELDS)
+MICA_POOL_WITH(SamplePoolDirect, (.index = MICA_INDEX_DIRECT, .dying = MICA_DYING_LAZILY, .track_changed = true), words)
 MICA_POOL_TAG(SamplePoolTag)
 
 typedef struct SampleSeeded {
@@ -195,11 +199,16 @@ static void owner_move(void *to, void *from, uint32_t count, void *context)
 
 #define OWNER_LIFE .construct = owner_construct, .destruct = owner_destruct, .copy = owner_copy, .move = owner_move
 MICA_COMPONENT_WITH(SampleOwner, (OWNER_LIFE), number)
-MICA_COMPONENT_WITH(SampleSwitchedOwner, (OWNER_LIFE, .toggle = true, .track_added = true), number)
-MICA_POOL_WITH(SamplePoolOwner, (OWNER_LIFE, .dying = MICA_DYING_LAZILY, .toggle = true, .track_added = true), number)
+MICA_COMPONENT_WITH(SampleSwitchedOwner, (OWNER_LIFE, .toggle = true, .track_added = true, .track_changed = true),
+                    number)
+MICA_POOL_WITH(SamplePoolOwner,
+               (OWNER_LIFE, .dying = MICA_DYING_LAZILY, .toggle = true, .track_added = true, .track_changed = true),
+               number)
 MICA_POOL_WITH(SamplePoolDirectOwner, (OWNER_LIFE, .index = MICA_INDEX_DIRECT, .dying = MICA_DYING_AT_FLUSH), number)
 MICA_POOL_WITH(SamplePoolManyOwner,
-               (OWNER_LIFE, .index = MICA_INDEX_HASH, .many = true, .toggle = true, .track_added = true), number)
+               (OWNER_LIFE, .index = MICA_INDEX_HASH, .many = true, .toggle = true, .track_added = true,
+                .track_changed = true),
+               number)
 
 static bool seeded_construct(void *values, uint32_t count, void *context)
 {

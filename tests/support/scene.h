@@ -16,7 +16,9 @@ MICA_POOL(Poison, strength)
 typedef struct Item { uint32_t kind; mica_entity from; } Item;
 MICA_POOL_WITH(Item, (.many = true, .dying = MICA_DYING_LAZILY), kind, from)
 typedef struct Heat { float degrees; } Heat;
-MICA_POOL_WITH(Heat, (.index = MICA_INDEX_HASH, .dying = MICA_DYING_AT_FLUSH, .track_added = true), degrees)
+MICA_POOL_WITH(Heat,
+               (.index = MICA_INDEX_HASH, .dying = MICA_DYING_AT_FLUSH, .track_added = true, .track_changed = true),
+               degrees)
 typedef struct Light { float x, y; } Light;
 MICA_POOL_WITH(Light, (.index = MICA_INDEX_DIRECT, .split = true), x, y)
 MICA_POOL_TAG(Marked)

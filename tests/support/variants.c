@@ -59,7 +59,7 @@ mica_component variant_component(const variant *variant, char letter)
     type.dying = variant->dying;
     type.split = variant->split;
     type.many = variant->many;
-    type.toggle = type.track_added = variant->traits;
+    type.toggle = type.track_added = type.track_changed = variant->traits;
     mica_component component = mica_type_intern(&type);
     REQUIRE_SAYING(component, "%s", name);
     return component;

@@ -217,8 +217,8 @@ static const micap_type *define_in_spite(mica_world *world, reports *heard, cons
         expect_report(heard, MICA_ERROR_MEMORY, "out of memory");
         forget_reports(heard);
         ck_assert_msg(!mica_component_find(world, type->name), "%s is not there by halves", type->name);
-        bool has_companions =
-            type->toggle || type->track_added || type->split || type->required; /* which stay, as the table does */
+        bool has_companions = type->toggle || type->track_added || type->track_changed || type->split ||
+                              type->required; /* which stay, as the table does */
         ck_assert_msg(has_companions || !left, "%s: allocation %u leaves %lld blocks", type->name, k, (long long)left);
     }
     const micap_type *interned = micap_type_of(id);
@@ -248,8 +248,8 @@ START_TEST(a_component_is_defined_whole_or_not_at_all)
          .fields = holder,
          .field_count = 1,
          .toggle = true},
-        {STRUCT("Traits", 24), .fields = deep, .field_count = 3, .toggle = true, .track_added = true},
-        {STRUCT("Split", 24), .fields = deep, .field_count = 3, .toggle = true, .track_added = true, .split = true},
+        {STRUCT("Traits", 24), .fields = deep, .field_count = 3, .toggle = true, .track_added = true, .track_changed = true},
+        {STRUCT("Split", 24), .fields = deep, .field_count = 3, .toggle = true, .track_added = true, .track_changed = true, .split = true},
         {STRUCT("Pooled", 24), .fields = deep, .field_count = 3, .storage = MICA_STORAGE_POOL, .toggle = true, .split = true},
     };
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
@@ -306,7 +306,7 @@ END_TEST
 START_TEST(the_table_grows_at_any_time)
 {
     static reports heard;
-    enum { ROOM = 128, COMPANIONS = 2 };
+    enum { ROOM = 128, COMPANIONS = 3 };
     mica_world *world = open_world(&heard);
     mica_component last = 0;
     for (uint32_t i = 0; last < ROOM - COMPANIONS; ++i) {
@@ -316,7 +316,7 @@ START_TEST(the_table_grows_at_any_time)
         last = mica_component_define(world, &filler);
     }
     ck_assert_uint_eq(last, ROOM - COMPANIONS);
-    const mica_type traits = {STRUCT("Late", 4), .toggle = true, .track_added = true};
+    const mica_type traits = {STRUCT("Late", 4), .toggle = true, .track_added = true, .track_changed = true};
     ck_assert_uint_eq(define_in_spite(world, &heard, &traits)->id, ROOM + 1);
     const mica_type next = {STRUCT("Next", 4)};
     ck_assert_uint_eq(mica_component_define(world, &next), ROOM + 2);

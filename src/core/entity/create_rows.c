@@ -73,6 +73,7 @@ static bool fill_column(mica_world *world, const micap_column *column, void *to,
     switch (column->companion) {
     case MICAP_COMPANION_ENABLED: memset(to, 1, count); return true;
     case MICAP_COMPANION_ADDED:
+    case MICAP_COMPANION_CHANGED:
         for (uint32_t i = 0; i < count; ++i)
             ((mica_version *)to)[i] = micap_version(world);
         return true;

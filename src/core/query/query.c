@@ -225,7 +225,9 @@ static void compile_terms(mica_query *query)
             add_filter(query, MICAP_FILTER_ENABLED, type->enabled);
         if (term.access == MICA_ACCESS_ADDED)
             add_filter(query, MICAP_FILTER_ADDED, type->added);
-        if (term.access == MICA_ACCESS_CHANGED)
+        if (term.access == MICA_ACCESS_CHANGED && type->changed)
+            add_filter(query, MICAP_FILTER_CHANGED_ROWS, type->changed);
+        else if (term.access == MICA_ACCESS_CHANGED)
             add_filter(query, type->leaves ? MICAP_FILTER_CHANGED_SPLIT : MICAP_FILTER_CHANGED, term.component);
         if (term.access == MICA_ACCESS_CHANGED && !type->leaves)
             query->changing = term.component;

@@ -25,6 +25,7 @@ typedef enum micap_filter_kind {
     MICAP_FILTER_ENABLED, /* companion byte is 1 */
     MICAP_FILTER_DISABLED,
     MICAP_FILTER_ADDED,         /* companion version is newer than the mark */
+    MICAP_FILTER_CHANGED_ROWS,  /* the same, and stamps of the slice say whether to look */
     MICAP_FILTER_CHANGED,       /* stamps of the slice are newer than the mark */
     MICAP_FILTER_CHANGED_SPLIT, /* the same for any leaf of a split component */
 } micap_filter_kind;

@@ -5,10 +5,10 @@ typedef struct micap_test {
     micap_filter_kind kind;
     union {
         const uint8_t *enabled;
-        const mica_version *added;
-        uint32_t column;         /* for CHANGED */
-        const micap_type *split; /* for CHANGED_SPLIT */
+        const mica_version *versions; /* for ADDED and CHANGED_ROWS */
+        const micap_type *split;      /* for CHANGED_SPLIT */
     } in;
+    uint32_t column; /* for CHANGED and CHANGED_ROWS */
 } test;
 
 static uint32_t resolve(const mica_query *query, const micap_chunk *chunk, test *tests)
@@ -17,11 +17,13 @@ static uint32_t resolve(const mica_query *query, const micap_chunk *chunk, test 
         const micap_filter *filter = &query->filters[i];
         uint32_t column = micap_archetype_column(chunk->archetype, filter->component);
         tests[i].kind = filter->kind;
+        tests[i].column = column;
         switch (filter->kind) {
         case MICAP_FILTER_ENABLED:
         case MICAP_FILTER_DISABLED: tests[i].in.enabled = micap_chunk_column(chunk, column); break;
-        case MICAP_FILTER_ADDED: tests[i].in.added = micap_chunk_column(chunk, column); break;
-        case MICAP_FILTER_CHANGED: tests[i].in.column = column; break;
+        case MICAP_FILTER_ADDED:
+        case MICAP_FILTER_CHANGED_ROWS: tests[i].in.versions = micap_chunk_column(chunk, column); break;
+        case MICAP_FILTER_CHANGED: break;
         case MICAP_FILTER_CHANGED_SPLIT: tests[i].in.split = micap_type_of(filter->component); break;
         }
     }
@@ -43,7 +45,8 @@ static bool slice_passes(const test *tests, uint32_t count, const micap_chunk *c
     if (stamps[0] > since)
         return true;
     for (uint32_t i = 0; i < count; ++i) {
-        if (tests[i].kind == MICAP_FILTER_CHANGED && stamps[1 + tests[i].in.column] <= since)
+        bool by_column = tests[i].kind == MICAP_FILTER_CHANGED || tests[i].kind == MICAP_FILTER_CHANGED_ROWS;
+        if (by_column && stamps[1 + tests[i].column] <= since)
             return false;
         if (tests[i].kind == MICAP_FILTER_CHANGED_SPLIT && !split_changed(tests[i].in.split, chunk, stamps, since))
             return false;
@@ -64,7 +67,8 @@ static bool row_passes(const test *tests, uint32_t count, uint32_t row, mica_ver
                 return false;
             break;
         case MICAP_FILTER_ADDED:
-            if (tests[i].in.added[row] <= since)
+        case MICAP_FILTER_CHANGED_ROWS:
+            if (tests[i].in.versions[row] <= since)
                 return false;
             break;
         case MICAP_FILTER_CHANGED:
@@ -118,6 +122,31 @@ static uint32_t next_changed_run(const micap_chunk *chunk, uint32_t column, uint
     return (last < limit ? last : limit) - *row;
 }
 
+/* The same for a tracked component: skips slices by their stamps, then compares rows. A row that was written lies in a slice that was,
+ * so that the end of a run needs no stamps. */
+static uint32_t next_marked_run(const micap_chunk *chunk, const test *test, uint32_t *row, uint32_t limit,
+                                mica_version since)
+{
+    const mica_version *versions = test->in.versions;
+    uint32_t begin = *row, end, last;
+    for (; begin < limit; begin = end) {
+        const mica_version *stamps = micap_chunk_stamps(chunk, begin);
+        end = slice_end(begin, limit);
+        if (stamps[0] <= since && stamps[1 + test->column] <= since)
+            continue;
+        while (begin < end && versions[begin] <= since)
+            ++begin;
+        if (begin < end)
+            break;
+    }
+    if (begin >= limit)
+        return 0;
+    for (last = begin + 1; last < limit && versions[last] > since;)
+        ++last;
+    *row = begin;
+    return last - begin;
+}
+
 /* The usual case of one toggle: a search for bytes, for which libc has the fastest loops there are. */
 static uint32_t next_toggled_run(const uint8_t *toggles, bool wanted, uint32_t *row, uint32_t limit)
 {
@@ -138,7 +167,9 @@ uint32_t micap_query_next_run(const mica_query *query, const micap_chunk *chunk,
     test tests[MICAP_FILTERS_MAX];
     uint32_t count = resolve(query, chunk, tests), begin = *row, end;
     if (count == 1 && tests[0].kind == MICAP_FILTER_CHANGED)
-        return next_changed_run(chunk, tests[0].in.column, row, limit, since);
+        return next_changed_run(chunk, tests[0].column, row, limit, since);
+    if (count == 1 && tests[0].kind == MICAP_FILTER_CHANGED_ROWS)
+        return next_marked_run(chunk, &tests[0], row, limit, since);
     if (count == 1 && tests[0].kind <= MICAP_FILTER_DISABLED)
         return next_toggled_run(tests[0].in.enabled, tests[0].kind == MICAP_FILTER_ENABLED, row, limit);
     bool by_row = looks_at_rows(tests, count);

@@ -14,7 +14,9 @@ static bool row_satisfies(const mica_pool *pool, mica_access access, uint32_t ro
         return false;
     if (access == MICA_ACCESS_ADDED)
         return pool->added[row] > since;
-    return access != MICA_ACCESS_CHANGED || micap_pool_slice_changed(pool, row, since);
+    if (access != MICA_ACCESS_CHANGED)
+        return true;
+    return pool->changed ? pool->changed[row] > since : micap_pool_slice_changed(pool, row, since);
 }
 
 bool micap_join_satisfies(const micap_join *join, uint32_t row, mica_version since)
@@ -38,12 +40,20 @@ static uint32_t slice_end(uint32_t row)
     return (row / MICA_SLICE_ROWS + 1) * MICA_SLICE_ROWS;
 }
 
+/* Whether a slice has rows that changed, or may have some. */
+static bool slice_may_pass(const mica_pool *pool, uint32_t row, mica_version since)
+{
+    if (!pool->changed)
+        return micap_pool_slice_changed(pool, row, since);
+    return micap_pool_stamps(pool, row)[0] > since || *micap_pool_marked(pool, row) > since;
+}
+
 /* How many rows lie in slices that all changed, or all did not. */
 static uint32_t slices_run(const mica_pool *pool, uint32_t row, uint32_t count, mica_version since, bool changed)
 {
     uint32_t end = row + count;
     for (uint32_t at = row; at < end; at = slice_end(at))
-        if (micap_pool_slice_changed(pool, at, since) != changed)
+        if (slice_may_pass(pool, at, since) != changed)
             return at - row;
     return count;
 }
@@ -56,7 +66,7 @@ static uint32_t satisfied_run(const micap_join *join, uint32_t row, uint32_t cou
         return count;
     if (join->access == MICA_ACCESS_CHANGED)
         count = slices_run(pool, row, count, since, true);
-    if (!pool->enabled && join->access != MICA_ACCESS_ADDED)
+    if (!pool->enabled && join->access != MICA_ACCESS_ADDED && !(join->access == MICA_ACCESS_CHANGED && pool->changed))
         return count;
     for (uint32_t i = 0; i < count; ++i)
         if (!row_satisfies(pool, join->access, row + i, since))
@@ -136,7 +146,7 @@ uint32_t micap_join_unchanged_run(const micap_join_visit *visit)
         if (query->joins[i].access != MICA_ACCESS_CHANGED || pool == visit->driver || !pool->owners || pool->next)
             continue;
         uint32_t row = micap_pooled_row(query->world, pool, visit->entities[0]);
-        if (row == MICAP_ROW_NONE || micap_pool_slice_changed(pool, row, visit->since))
+        if (row == MICAP_ROW_NONE || slice_may_pass(pool, row, visit->since))
             continue;
         uint32_t left = pool->row_limit - row, count = visit->count < left ? visit->count : left;
         count = slices_run(pool, row, count, visit->since, false);
@@ -145,11 +155,28 @@ uint32_t micap_join_unchanged_run(const micap_join_visit *visit)
     return 1;
 }
 
+/* The same for a tracked pool: the next row that was written. */
+static uint32_t next_marked(const mica_pool *pool, uint32_t row, uint32_t end, mica_version since)
+{
+    for (uint32_t stop; row < end; row = stop) {
+        stop = slice_end(row) < end ? slice_end(row) : end;
+        if (!slice_may_pass(pool, row, since))
+            continue;
+        while (row < stop && pool->changed[row] <= since)
+            ++row;
+        if (row < stop)
+            return row;
+    }
+    return end;
+}
+
 uint32_t micap_join_next_changed(const mica_query *query, const mica_pool *driver, uint32_t row, uint32_t end,
                                  mica_version since)
 {
     for (uint32_t i = 0; driver->owners && i < query->join_count; ++i)
         if (query->joins[i].pool == driver && query->joins[i].access == MICA_ACCESS_CHANGED)
-            return row < end ? row + slices_run(driver, row, end - row, since, false) : end;
+            return driver->changed ? next_marked(driver, row, end, since)
+                   : row < end     ? row + slices_run(driver, row, end - row, since, false)
+                                   : end;
     return row;
 }

@@ -38,7 +38,7 @@ uint32_t micap_join_run(const micap_join_visit *visit, const micap_found_rows *f
  * change, and the next ones are in the same slice. */
 uint32_t micap_join_unchanged_run(const micap_join_visit *visit);
 
-/* The first row of the driver from `row` on in a slice that changed, if a term asks for that. */
+/* The first row of the driver from `row` on in a slice that changed, or that changed itself, if a term asks for that. */
 uint32_t micap_join_next_changed(const mica_query *query, const mica_pool *driver, uint32_t row, uint32_t end,
                                  mica_version since);
 

@@ -92,7 +92,7 @@ static bool column_changed(const micap_archetype *archetype, mica_component comp
     for (uint32_t i = 0; i < archetype->chunk_count; ++i) {
         const micap_chunk *chunk = archetype->chunks[i];
         for (uint32_t row = 0; row < chunk->count; row += MICA_SLICE_ROWS)
-            if (micap_chunk_stamps(chunk, row)[1 + column] > since)
+            if (micap_stamp_version(micap_chunk_stamps(chunk, row)[1 + column]) > since)
                 return true;
     }
     return false;

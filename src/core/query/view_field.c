@@ -50,10 +50,8 @@ const void *mica_view_read_field_id(const mica_view *view, mica_component compon
     return term < view->private_.query->term_count ? column_of(view, term, leaf) : NULL;
 }
 
-void *mica_view_write_field_id(mica_view *view, mica_component component, size_t offset)
+static void *write_field(mica_view *view, mica_component component, size_t offset, bool marks)
 {
-    if (MICAP_MISSING(NULL, view) || MICAP_MISSING(view->world, view->private_.query))
-        return NULL;
     const micap_leaf *leaf =
         micap_split_leaf(view->world, component, offset, micap_place_of_call(view->private_.query->location));
     uint32_t term = leaf ? term_of(view, component, true) : view->private_.query->term_count;
@@ -64,11 +62,26 @@ void *mica_view_write_field_id(mica_view *view, mica_component component, size_t
     if (micap_is_pooled(component)) {
         mica_pool *pool = micap_pool_of(view->world, component);
         MICAP_ASSERT(pool, "the query has the term");
-        micap_pool_touch(pool, (uint32_t)(leaf - pool->type->leaves), micap_join_row(view, term), view->count, version);
+        uint32_t lane = (uint32_t)(leaf - pool->type->leaves), row = micap_join_row(view, term);
+        (marks ? micap_pool_touch : micap_pool_touch_unmarked)(pool, lane, row, view->count, version);
     } else {
-        micap_touch_column(view->world, view->private_.chunk,
-                           micap_chunk_find(view->private_.chunk, leaf->component)->column, view->private_.row,
-                           view->count, version);
+        (marks ? micap_touch_column : micap_touch_unmarked)(
+            view->world, view->private_.chunk, micap_chunk_find(view->private_.chunk, leaf->component)->column,
+            view->private_.row, view->count, version);
     }
     return column;
+}
+
+void *mica_view_write_field_id(mica_view *view, mica_component component, size_t offset)
+{
+    if (MICAP_MISSING(NULL, view) || MICAP_MISSING(view->world, view->private_.query))
+        return NULL;
+    return write_field(view, component, offset, true);
+}
+
+void *mica_view_write_field_unmarked_id(mica_view *view, mica_component component, size_t offset)
+{
+    if (MICAP_MISSING(NULL, view) || MICAP_MISSING(view->world, view->private_.query))
+        return NULL;
+    return write_field(view, component, offset, false);
 }

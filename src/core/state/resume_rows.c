@@ -266,15 +266,31 @@ static void load_stamps(const micap_archetype *archetype, uint32_t stamp, micap_
 {
     micap_number_runs runs = {0};
     for (uint32_t i = 0; i < archetype->chunk_count; ++i)
-        for (uint32_t row = 0; row < archetype->chunks[i]->count; row += MICA_SLICE_ROWS)
-            micap_chunk_stamps(archetype->chunks[i], row)[stamp] = take_version(&runs, &reader, version);
-    if (!stamp || archetype->columns[stamp - 1].companion != MICAP_COMPANION_ADDED)
+        for (uint32_t row = 0; row < archetype->chunks[i]->count; row += MICA_SLICE_ROWS) {
+            mica_version *to = &micap_chunk_stamps(archetype->chunks[i], row)[stamp];
+            *to = micap_stamp_of(*to, take_version(&runs, &reader, version));
+        }
+    if (!stamp || !micap_holds_versions(archetype->columns[stamp - 1].companion))
         return;
     for (uint32_t i = 0; i < archetype->chunk_count; ++i) {
-        mica_version *added = micap_chunk_column(archetype->chunks[i], stamp - 1);
+        mica_version *versions = micap_chunk_column(archetype->chunks[i], stamp - 1);
         for (uint32_t row = 0; row < archetype->chunks[i]->count; ++row)
-            added[row] = take_version(&runs, &reader, version);
+            versions[row] = take_version(&runs, &reader, version);
     }
+}
+
+/* Bytes could say that a row was written after its slice, which queries would not find then. */
+static void cover_rows(const micap_archetype *archetype)
+{
+    for (uint32_t column = 0; column < archetype->column_count; ++column)
+        for (uint32_t i = 0;
+             archetype->columns[column].companion == MICAP_COMPANION_CHANGED && i < archetype->chunk_count; ++i) {
+            const micap_chunk *chunk = archetype->chunks[i];
+            const mica_version *versions = micap_chunk_column(chunk, column);
+            for (uint32_t row = 0; row < chunk->count; ++row)
+                if (versions[row] > micap_chunk_stamps(chunk, row)[0])
+                    micap_stamp_newest(&micap_chunk_stamps(chunk, row)[1 + column], versions[row]);
+        }
 }
 
 void micap_resume_load_stamps(mica_world *world, micap_reader reader, mica_version version)
@@ -291,5 +307,7 @@ void micap_resume_load_stamps(mica_world *world, micap_reader reader, mica_versi
             if (begin && is_same && (stamp || !hash))
                 load_stamps(saved.archetype, stamp, (micap_reader){begin, begin, begin + bytes, false}, version);
         }
+        if (is_same)
+            cover_rows(saved.archetype);
     }
 }

@@ -83,19 +83,20 @@ static void write_rows(const micap_archetype *archetype, micap_bytes *bytes)
     micap_handle_runs_end(&runs);
 }
 
-/* The stamps of a column, or of the structure; and the versions at which rows were added. */
+/* The stamps of a column, or of the structure; and the versions at which rows were added or written. */
 static void write_stamps(const mica_world *world, const micap_archetype *archetype, uint32_t stamp, micap_bytes *bytes)
 {
     micap_number_runs runs = {.bytes = bytes};
-    bool is_added = stamp && archetype->columns[stamp - 1].companion == MICAP_COMPANION_ADDED;
+    bool has_versions = stamp && micap_holds_versions(archetype->columns[stamp - 1].companion);
     mica_version version = micap_version(world);
     for (uint32_t i = 0; i < archetype->chunk_count; ++i)
         for (uint32_t row = 0; row < archetype->chunks[i]->count; row += MICA_SLICE_ROWS)
-            micap_number_runs_put(&runs, version - micap_chunk_stamps(archetype->chunks[i], row)[stamp]);
-    for (uint32_t i = 0; is_added && i < archetype->chunk_count; ++i) {
-        const mica_version *added = micap_chunk_column(archetype->chunks[i], stamp - 1);
+            micap_number_runs_put(&runs,
+                                  version - micap_stamp_version(micap_chunk_stamps(archetype->chunks[i], row)[stamp]));
+    for (uint32_t i = 0; has_versions && i < archetype->chunk_count; ++i) {
+        const mica_version *versions = micap_chunk_column(archetype->chunks[i], stamp - 1);
         for (uint32_t row = 0; row < archetype->chunks[i]->count; ++row)
-            micap_number_runs_put(&runs, version - added[row]);
+            micap_number_runs_put(&runs, version - versions[row]);
     }
     micap_number_runs_end(&runs);
 }
@@ -146,9 +147,13 @@ static void write_pool_stamps(const mica_world *world, const mica_pool *pool, mi
     mica_version version = micap_version(world);
     for (uint32_t row = 0; row < pool->row_limit; row += MICA_SLICE_ROWS)
         for (uint32_t i = 0; i <= pool->data_lane_count; ++i)
-            micap_number_runs_put(&runs, version - micap_pool_stamps(pool, row)[i]);
+            micap_number_runs_put(&runs, version - micap_stamp_version(micap_pool_stamps(pool, row)[i]));
     for (uint32_t row = 0; pool->added && row < pool->row_limit; ++row)
         micap_number_runs_put(&runs, micap_pool_has_row(pool, row) ? version - pool->added[row] : 0);
+    for (uint32_t row = 0; pool->changed && row < pool->row_limit; row += MICA_SLICE_ROWS)
+        micap_number_runs_put(&runs, version - *micap_pool_marked(pool, row));
+    for (uint32_t row = 0; pool->changed && row < pool->row_limit; ++row)
+        micap_number_runs_put(&runs, version - (micap_pool_has_row(pool, row) ? pool->changed[row] : 0));
     micap_number_runs_end(&runs);
 }
 

@@ -79,11 +79,28 @@ static void fill_columns(mica_world *world, micap_archetype *archetype)
         column->component = type->id;
         column->bytes = type->type.size_bytes;
         column->trivial = type->trivial;
+        column->changed = MICAP_COLUMN_NONE;
         column->companion = type->companion;
         column->type = type;
         archetype->trivial &= column->trivial;
         archetype->moves_as_bytes &= !type->type.move;
         archetype->has_companions |= type->companion != MICAP_COMPANION_NONE;
+    }
+}
+
+/* Finds the versions of tracked columns. The fields of a split component have one column of versions. */
+static void link_changed(micap_archetype *archetype)
+{
+    for (uint32_t i = 0; i < archetype->component_count; ++i) {
+        const micap_type *type = micap_type_of(archetype->components[i]);
+        uint16_t changed =
+            (uint16_t)(type->changed ? micap_archetype_column(archetype, type->changed) : MICAP_COLUMN_NONE);
+        if (!type->changed)
+            continue;
+        if (!type->leaves)
+            archetype->columns[micap_archetype_column(archetype, type->id)].changed = changed;
+        for (uint32_t leaf = 0; leaf < type->leaf_count; ++leaf)
+            archetype->columns[micap_archetype_column(archetype, type->leaves[leaf].component)].changed = changed;
     }
 }
 
@@ -186,6 +203,7 @@ static micap_archetype *create(mica_world *world, const mica_component *componen
     archetype->row_bytes = (uint32_t)row_bytes;
     fill_columns(world, archetype);
     fill_slots(archetype);
+    link_changed(archetype);
     micap_archetype_update_hooks(world, archetype);
     if (!reserve_lists(world, components, count) || !micap_queries_announce(world, archetype)) {
         release(world, archetype);

@@ -20,6 +20,8 @@ typedef struct micap_column {
     mica_component component;
     uint32_t bytes;
     bool trivial; /* of its type */
+    uint16_t
+        changed; /* the column with the versions at which its rows were written; MICAP_COLUMN_NONE if it is not tracked */
     micap_companion companion;
     const micap_type *type;
 } micap_column;

@@ -52,7 +52,7 @@ static micap_archetype *search(mica_world *world, const micap_archetype *archety
 
 static micap_edge_path path_of(const micap_archetype *from, const micap_archetype *to, const micap_type *type)
 {
-    if (!from->moves_as_bytes || !to->moves_as_bytes || type->enabled || type->added || type->leaves ||
+    if (!from->moves_as_bytes || !to->moves_as_bytes || type->enabled || type->added || type->changed || type->leaves ||
         micap_is_pooled(type->id))
         return MICAP_EDGE_GENERAL;
     if (micap_archetype_has(from, type->id))

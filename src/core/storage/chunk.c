@@ -131,6 +131,10 @@ void micap_chunk_lay_out(micap_chunk *chunk, micap_archetype *archetype, uint32_
     (void)bytes;
     fill_finders(chunk);
     memset((char *)chunk + chunk->stamps_offset, 0, (size_t)slices_of(capacity) * chunk->stride * sizeof(mica_version));
+    for (uint32_t column = 0; column < archetype->column_count; ++column)
+        for (uint32_t row = 0; archetype->columns[column].changed != MICAP_COLUMN_NONE && row < capacity;
+             row += MICA_SLICE_ROWS)
+            micap_chunk_stamps(chunk, row)[1 + column] = MICAP_STAMP_TRACKED;
 }
 
 /* The two chunks that no entity is in. They belong to the archetype without components, but are not in its list. */

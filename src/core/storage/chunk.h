@@ -4,12 +4,14 @@
  *
  * All chunks of an archetype but the last that holds rows are full, so that a loop meets no holes. Stamps say when a
  * slice of MICA_SLICE_ROWS rows was last changed: one stamp per slice for its structure (rows that came or moved), and
- * one per slice and column for values written in place. A column of a slice has changed when either is newer. */
+ * one per slice and column for values written in place. A column of a slice has changed when either is newer. Columns of tracked
+ * components have a column of versions besides, one per row (micap_column.changed): see base/undo_log.h. */
 #ifndef MICAP_CORE_STORAGE_CHUNK_H
 #define MICAP_CORE_STORAGE_CHUNK_H
 
 #include "base/region_arena.h"
 #include "base/assert.h"
+#include "base/undo_log.h"
 #include "mica/describe.h"
 #include "mica/handle.h"
 #include "mica/lookup.h"
@@ -123,13 +125,6 @@ static inline mica_version *micap_chunk_stamps(const micap_chunk *chunk, uint32_
 {
     return (mica_version *)(void *)((char *)chunk + chunk->stamps_offset) +
            (size_t)(row / MICA_SLICE_ROWS) * chunk->stride;
-}
-
-/* Threads that write different rows of one slice write the same stamp. A thread that sees the new stamp does not copy the slice to the
- * undo log: the release store below makes the copy of the other thread visible before its writes. */
-static inline void micap_stamp(mica_version *stamp, mica_version version)
-{
-    __atomic_store_n(stamp, version, __ATOMIC_RELEASE);
 }
 
 /* How many rows fit into a block of that many bytes; 0 when not even one does. */

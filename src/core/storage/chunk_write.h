@@ -7,13 +7,26 @@
 #include "core/undo/copy_on_write.h"
 #include "core/world/access_check.h"
 
-/* Whether the newest snapshot may need a copy of what has this stamp. Never without a snapshot. */
+/* Whether the newest snapshot may need a copy of what has this stamp, or its rows are tracked. */
 static inline bool micap_is_older(const mica_world *world, const mica_version *stamp)
 {
-    return MICAP_UNLIKELY(__atomic_load_n(stamp, __ATOMIC_ACQUIRE) < world->undo.before);
+    return MICAP_UNLIKELY(micap_stamp_is_older(stamp, world->undo.before));
 }
 
-/* Stamps values of one slice, if no copy is needed first. If it returns false, call one of the functions below; in checked builds
+/* The general path, for slices that need a copy and for tracked components: values of rows [row, row + count) of a column are about to
+ * be written. Marks rows of tracked components as changed. */
+MICAP_COLD void micap_touch_slow(mica_world *world, micap_chunk *chunk, uint32_t column, uint32_t row, uint32_t count,
+                                 mica_version version);
+
+/* The same without marking rows: for writers that call micap_mark_rows for those they change. */
+void micap_touch_unmarked(mica_world *world, micap_chunk *chunk, uint32_t column, uint32_t row, uint32_t count,
+                          mica_version version);
+
+/* Marks rows of a tracked component as changed, in the column that has their versions. */
+void micap_mark_rows(mica_world *world, const micap_chunk *chunk, uint32_t changed, uint32_t row, uint32_t count,
+                     mica_version version);
+
+/* Stamps values of one slice, if no copy is needed first and its rows are not tracked. If it returns false, call one of the functions below; in checked builds
  * it always does, so that they check the access. Use this where a call in the middle of a function would cost more than the
  * write. */
 static inline bool micap_touch_without_copy(const mica_world *world, mica_version *stamp, mica_version version)
@@ -30,8 +43,9 @@ static inline void micap_touch_value(mica_world *world, micap_chunk *chunk, uint
     mica_version *stamp = micap_chunk_stamps(chunk, row) + 1 + column;
     micap_check_write(world, chunk, column, row, 1);
     if (micap_is_older(world, stamp))
-        micap_undo_save_column(world, chunk, column, row);
-    micap_stamp(stamp, micap_version(world));
+        micap_touch_slow(world, chunk, column, row, 1, micap_version(world));
+    else
+        micap_stamp(stamp, micap_version(world));
 }
 
 /* Values of rows [row, row + count) of a column are about to be written. */
@@ -42,9 +56,11 @@ static inline void micap_touch_column(mica_world *world, micap_chunk *chunk, uin
     micap_check_write(world, chunk, column, row, count);
     mica_version *stamp = micap_chunk_stamps(chunk, row) + 1 + column;
     const mica_version *last = micap_chunk_stamps(chunk, row + count - 1) + 1 + column;
-    for (; stamp <= last; stamp += stride, row += MICA_SLICE_ROWS) {
-        if (micap_is_older(world, stamp))
-            micap_undo_save_column(world, chunk, column, row);
+    for (; stamp <= last; stamp += stride) {
+        if (micap_is_older(world, stamp)) {
+            micap_touch_slow(world, chunk, column, row, count, version);
+            return;
+        }
         micap_stamp(stamp, version);
     }
 }

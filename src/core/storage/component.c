@@ -109,6 +109,8 @@ micap_component *micap_component_try(mica_world *world, mica_component id, micap
         return NULL;
     if (type->added && !use_one(world, micap_type_of(type->added), out_problem))
         return NULL;
+    if (type->changed && !use_one(world, micap_type_of(type->changed), out_problem))
+        return NULL;
     for (uint32_t i = 0; i < type->leaf_count; ++i)
         if (type->leaves[i].component && !use_one(world, micap_type_of(type->leaves[i].component), out_problem))
             return NULL;

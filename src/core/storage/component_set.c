@@ -29,7 +29,7 @@ void micap_set_free(micap_set *set)
 uint32_t micap_set_room(mica_component component)
 {
     const micap_type *type = micap_type_of(component);
-    return type && !micap_is_pooled(component) ? 3 + type->leaf_count : 1;
+    return type && !micap_is_pooled(component) ? 4 + type->leaf_count : 1;
 }
 
 static uint32_t place_of(const micap_set *set, mica_component id)
@@ -73,6 +73,8 @@ bool micap_set_insert(micap_set *set, const micap_type *type)
         insert_one(set, type->enabled);
     if (type->added)
         insert_one(set, type->added);
+    if (type->changed)
+        insert_one(set, type->changed);
     for (uint32_t i = 0; i < type->leaf_count; ++i)
         insert_one(set, type->leaves[i].component);
     return true;
@@ -85,6 +87,8 @@ void micap_set_erase(micap_set *set, const micap_type *type)
         erase_one(set, type->enabled);
     if (type->added)
         erase_one(set, type->added);
+    if (type->changed)
+        erase_one(set, type->changed);
     for (uint32_t i = 0; i < type->leaf_count; ++i)
         erase_one(set, type->leaves[i].component);
 }

@@ -394,7 +394,7 @@ void micap_row_init_companions(mica_world *world, const micap_archetype *from, m
         void *value = micap_chunk_value(to.chunk, i, to.row);
         if (column->companion == MICAP_COMPANION_ENABLED)
             *(uint8_t *)value = 1;
-        else if (column->companion == MICAP_COMPANION_ADDED)
+        else if (micap_holds_versions(column->companion))
             *(mica_version *)value = micap_version(world);
     }
 }

@@ -135,8 +135,8 @@ void micap_pools_update_fast_paths(mica_pool *pool)
                       (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_DIRECT);
     pool->fast_kind = reads_fast ? pool->kind : MICAP_POOL_TAG;
     pool->changes_fast = !pool->hook_mask && !pool->group && !pool->may_hold_dead && !type->many && !type->toggle &&
-                         !type->track_added && !pool->type->leaves && pool->type->trivial && !pool->type->initial &&
-                         pool->kind != MICAP_POOL_HASH && !pool->type->required_count;
+                         !type->track_added && !type->track_changed && !pool->type->leaves && pool->type->trivial &&
+                         !pool->type->initial && pool->kind != MICAP_POOL_HASH && !pool->type->required_count;
     micap_pools *pools = &pool->world->pools;
     uint64_t bit = (uint64_t)1 << pool->bit;
     pools->fast_bits = pools->count > 64 ? 0 : pool->changes_fast ? pools->fast_bits | bit : pools->fast_bits & ~bit;
@@ -341,6 +341,11 @@ static const char *check_row(const mica_world *world, const mica_pool *pool, uin
     *dead += !alive;
     if (alive && !(micap_pools_mask(&world->pools, pool->owners[row].index) >> pool->bit & 1))
         return "an owner has the bit of the pool";
+    if (pool->changed && pool->changed[row] > micap_version(world))
+        return "nothing was written after now";
+    if (pool->changed && pool->changed[row] > micap_pool_stamps(pool, row)[0] &&
+        pool->changed[row] > *micap_pool_marked(pool, row))
+        return "a row that was written lies in a slice that was";
     return pool->added && pool->added[row] > micap_version(world) ? "nothing was added after now" : NULL;
 }
 
@@ -348,8 +353,12 @@ static const char *check_stamps(const mica_world *world, const mica_pool *pool)
 {
     for (uint32_t row = 0; row < pool->row_limit; row += MICA_SLICE_ROWS)
         for (uint32_t i = 0; i <= pool->data_lane_count; ++i)
-            if (micap_pool_stamps(pool, row)[i] > micap_version(world))
+            if (micap_stamp_version(micap_pool_stamps(pool, row)[i]) > micap_version(world))
                 return "a stamp is not newer than the world";
+    for (uint32_t row = 0; row < pool->row_limit; row += MICA_SLICE_ROWS)
+        for (uint32_t i = 1; i <= pool->data_lane_count; ++i)
+            if ((micap_pool_stamps(pool, row)[i] >= MICAP_STAMP_TRACKED) != (pool->changed != NULL))
+                return "stamps say whether the pool is tracked";
     return NULL;
 }
 

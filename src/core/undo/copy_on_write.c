@@ -135,7 +135,7 @@ static bool check_slice(const mica_world *world, const micap_chunk *chunk, uint3
         !micap_undo_log_find(log, MICAP_UNDO_ROWS, micap_slice_place(chunk, row, 0), chunk->born))
         return broken(world, "rows that moved since a snapshot are kept", chunk->number, row);
     for (uint32_t column = 0; column < chunk->archetype->column_count; ++column)
-        if (stamps[1 + column] >= before &&
+        if (micap_stamp_version(stamps[1 + column]) >= before &&
             !micap_undo_log_find(log, MICAP_UNDO_COLUMN, micap_slice_place(chunk, row, column), chunk->born))
             return broken(world, "values that were written since a snapshot are kept", chunk->number, row);
     return true;

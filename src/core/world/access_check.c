@@ -93,7 +93,7 @@ static mica_component declared_component(const micap_archetype *archetype, mica_
 {
     for (uint32_t i = 0; i < archetype->component_count; ++i) {
         const micap_type *type = micap_type_of(archetype->components[i]);
-        if (type->enabled == component || type->added == component)
+        if (type->enabled == component || type->added == component || type->changed == component)
             return type->id;
         for (uint32_t leaf = 0; leaf < type->leaf_count; ++leaf)
             if (type->leaves[leaf].component == component)

@@ -21,6 +21,23 @@ static bool check_owned(const mica_world *world, const micap_type *type, const v
     return !problem || broken(world, problem, type->id, 0);
 }
 
+/* The versions at which components of a row were added and written. */
+static bool check_versions(const mica_world *world, const micap_chunk *chunk, uint32_t row)
+{
+    const mica_version *stamps = micap_chunk_stamps(chunk, row);
+    for (uint32_t i = 0; i < chunk->archetype->column_count; ++i) {
+        const micap_column *column = &chunk->archetype->columns[i];
+        if (!micap_holds_versions(column->companion))
+            continue;
+        mica_version version = *(const mica_version *)micap_chunk_value(chunk, i, row);
+        if (version > micap_version(world))
+            return broken(world, "no component was added or written after now", chunk->number, row);
+        if (column->companion == MICAP_COMPANION_CHANGED && version > stamps[0] && version > stamps[1 + i])
+            return broken(world, "a row that was written lies in a slice that was", chunk->number, row);
+    }
+    return true;
+}
+
 static bool check_row(const mica_world *world, const micap_chunk *chunk, uint32_t row)
 {
     mica_entity entity = micap_chunk_entities(chunk)[row];
@@ -31,6 +48,8 @@ static bool check_row(const mica_world *world, const micap_chunk *chunk, uint32_
         if (chunk->archetype->columns[i].companion == MICAP_COMPANION_ENABLED &&
             *(uint8_t *)micap_chunk_value(chunk, i, row) > 1)
             return broken(world, "a toggle is 0 or 1", entity.index, row);
+    if (chunk->archetype->has_companions && !check_versions(world, chunk, row))
+        return false;
     for (uint32_t i = 0; !chunk->archetype->trivial && i < chunk->archetype->column_count; ++i)
         if (!check_owned(world, chunk->archetype->columns[i].type, micap_chunk_value(chunk, i, row)))
             return false;
@@ -56,8 +75,13 @@ static bool check_chunk(const mica_world *world, const micap_archetype *archetyp
         return broken(world, "chunks after the tail are empty", chunk->count, index);
     for (uint32_t row = 0; row < chunk->count; row += MICA_SLICE_ROWS)
         for (uint32_t i = 0; i < chunk->stride; ++i)
-            if (micap_chunk_stamps(chunk, row)[i] > micap_version(world))
+            if (micap_stamp_version(micap_chunk_stamps(chunk, row)[i]) > micap_version(world))
                 return broken(world, "a stamp is not newer than the world", row, i);
+    for (uint32_t row = 0; row < chunk->capacity; row += MICA_SLICE_ROWS)
+        for (uint32_t i = 0; i < archetype->column_count; ++i)
+            if ((micap_chunk_stamps(chunk, row)[1 + i] >= MICAP_STAMP_TRACKED) !=
+                (archetype->columns[i].changed != MICAP_COLUMN_NONE))
+                return broken(world, "stamps say which columns are tracked", row, i);
     for (uint32_t row = 0; row < chunk->count; ++row)
         if (!check_row(world, chunk, row))
             return false;

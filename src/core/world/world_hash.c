@@ -122,7 +122,7 @@ static uint64_t hash_archetype(const micap_archetype *archetype)
     uint64_t sum = 0;
     for (uint32_t i = 0; i < archetype->component_count; ++i) {
         const micap_type *type = micap_type_of(archetype->components[i]);
-        if (type->companion != MICAP_COMPANION_ADDED) /* versions count marks, which programs place as they like */
+        if (!micap_holds_versions(type->companion)) /* versions count marks, which programs place as they like */
             sum += hash_component(archetype, type);
     }
     return micap_hash_mix(sum ^ micap_hash_mix(hash_entities(archetype)));

@@ -14,11 +14,11 @@
 #include <string.h>
 
 typedef struct Position { float x, y; } Position;
-MICA_COMPONENT_WITH(Position, (.track_added = true), x, y)
+MICA_COMPONENT_WITH(Position, (.track_added = true, .track_changed = true), x, y)
 typedef struct Target { mica_entity entity; } Target;
 MICA_COMPONENT(Target, entity)
 typedef struct Burning { float seconds; mica_entity by; } Burning;
-MICA_POOL_WITH(Burning, (.track_added = true), seconds, by)
+MICA_POOL_WITH(Burning, (.track_added = true, .track_changed = true), seconds, by)
 typedef struct Item { uint32_t kind; mica_entity from; } Item;
 MICA_POOL_WITH(Item, (.many = true), kind, from)
 typedef struct Heat { float degrees; } Heat;

@@ -65,6 +65,31 @@ START_TEST(damage_to_chunks_is_named)
 }
 END_TEST
 
+typedef struct Vigour {
+    uint32_t value;
+} Vigour;
+MICA_COMPONENT_WITH(Vigour, (.track_changed = true), value)
+
+START_TEST(damage_to_the_versions_of_rows_is_named)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity entity = mica_create(world, MICA_WITH(Vigour, {1}));
+    mica_world_mark(world);
+    micap_chunk *chunk = micap_locate(world, entity).chunk;
+    uint32_t column = micap_archetype_column(chunk->archetype, MICA_ID(Vigour));
+    uint32_t changed = chunk->archetype->columns[column].changed;
+    mica_version *versions = micap_chunk_column(chunk, changed), *stamps = micap_chunk_stamps(chunk, 0);
+    const damage list[] = {
+        DAMAGE(versions[0], micap_version(world) + 1, "no component was added or written after now"),
+        DAMAGE(versions[0], micap_version(world), "a row that was written lies in a slice that was"),
+        DAMAGE(stamps[1 + column], 0, "stamps say which columns are tracked"),
+        DAMAGE(stamps[1 + changed], MICAP_STAMP_TRACKED, "stamps say which columns are tracked"),
+    };
+    expect_damage_named(world, &heard, list, COUNT_OF(list));
+    close_world(world, &heard);
+}
+END_TEST
+
 static uint32_t *slot_of(micap_archetype *archetype, mica_component component)
 {
     for (uint32_t at = component;; ++at)
@@ -179,7 +204,9 @@ START_TEST(damage_to_names_is_named)
 }
 END_TEST
 
-typedef struct Cold { uint32_t degrees; } Cold;
+typedef struct Cold {
+    uint32_t degrees;
+} Cold;
 MICA_POOL(Cold, degrees)
 
 START_TEST(what_a_snapshot_should_have_kept_is_named)
@@ -202,5 +229,6 @@ START_TEST(what_a_snapshot_should_have_kept_is_named)
 }
 END_TEST
 
-TEST_SUITE(validate, damage_to_chunks_is_named, damage_to_the_sets_of_archetypes_is_named, damage_to_queries_is_named,
-           damage_to_handles_is_named, damage_to_names_is_named, what_a_snapshot_should_have_kept_is_named)
+TEST_SUITE(validate, damage_to_chunks_is_named, damage_to_the_versions_of_rows_is_named,
+           damage_to_the_sets_of_archetypes_is_named, damage_to_queries_is_named, damage_to_handles_is_named,
+           damage_to_names_is_named, what_a_snapshot_should_have_kept_is_named)

@@ -239,6 +239,41 @@ static void query_destroy_entities(program *program, scene *scene)
         mica_destroy_all(kept->query);
 }
 
+static bool is_tracked(sample_kind kind)
+{
+    return samples[kind].type->track_changed;
+}
+
+/* Rows of a tracked component that are marked one by one are those that count as changed. */
+static void mark_rows(program *program, scene *scene)
+{
+    sample_kind kind = take_kind_that(program, scene, is_tracked);
+    uint32_t odds = 1 + take_below(program, 5), marked = 0, rows = 0;
+    if (kind == SAMPLE_COUNT)
+        return;
+    mica_component id = sample_id(kind);
+    mica_term writes = {id, MICA_ACCESS_WRITE}, changed = {id, MICA_ACCESS_CHANGED};
+    mica_query *writer = mica_query_create(scene->world, &(mica_query_def){.terms = &writes, .term_count = 1});
+    mica_query *finder = mica_query_create(scene->world, &(mica_query_def){.terms = &changed, .term_count = 1});
+    mica_version since = mica_world_mark(scene->world);
+    for (mica_view view = mica_query_begin(writer); mica_view_next(&view);) {
+        char *values = sample_is_whole(kind) ? mica_view_write_unmarked_id(&view, id) : NULL;
+        for (uint32_t i = 0; i < view.count; ++i, ++rows) {
+            if (rows % odds)
+                continue;
+            if (values)
+                samples[kind].assign(values + (size_t)i * samples[kind].type->size_bytes, rows);
+            mica_view_mark_id(&view, id, i);
+            ++marked;
+        }
+    }
+    for (mica_view view = mica_query_begin_since(finder, since); mica_view_next(&view);)
+        marked -= view.count;
+    EXPECT(program, !writer || !finder || !marked, "other rows count as changed than those that were marked");
+    mica_query_destroy(writer);
+    mica_query_destroy(finder);
+}
+
 const operation query_operations[] = {
     {"query_create", query_create, WHILE_RECORDING | KEEPS_FOLLOWING},
     {"query_destroy", query_destroy, WHILE_RECORDING | KEEPS_FOLLOWING},
@@ -248,6 +283,7 @@ const operation query_operations[] = {
     {"loop_read", loop_read, 0},
     {"loop_all", loop_all, 0},
     {"query_each", query_each, SLOW},
+    {"mark_rows", mark_rows, KEEPS_FOLLOWING},
     {"query_sort", query_sort, IN_BODY},
     {"query_add", query_add, IN_BODY},
     {"query_remove", query_remove, IN_BODY},
