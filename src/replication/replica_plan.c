@@ -321,7 +321,9 @@ static mica_result find_destinations(micap_delta_work *work)
             continue;
         micap_delta_change change = {.is_new = true, .table = table->location};
         micap_archetype *archetype = destination_of(work, &change);
-        if (!archetype || !micap_rows_reserve(work->world, archetype, (uint64_t)archetype->incoming + 1))
+        if (!archetype)
+            return micap_failure(work->world);
+        if (!micap_rows_reserve(work->world, archetype, (uint64_t)archetype->incoming + 1))
             return refuse_memory(work);
     }
     for (uint32_t i = 0; i < work->changes_count; ++i)
