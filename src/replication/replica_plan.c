@@ -7,6 +7,7 @@
 #include "core/storage/singleton.h"
 #include "replication/replica_instances.h"
 #include "replication/replica_plan.h"
+#include "replication/replica_rivals.h"
 #include "replication/replica_rules.h"
 
 #include <stdlib.h>
@@ -526,6 +527,8 @@ mica_result micap_replica_plan(micap_delta_work *work)
         result = plan_tags(work, &work->tags[i]);
     if (result == MICA_OK)
         result = plan_singletons(work);
+    if (result == MICA_OK)
+        result = micap_replica_check_rivals(work);
     return result == MICA_OK ? micap_rules_plan(work) : result;
 }
 
