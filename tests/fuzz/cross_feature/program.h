@@ -78,6 +78,17 @@ typedef struct FuzzPing {
 } FuzzPing;
 MICA_STRUCT(FuzzPing, energy, about)
 
+/* Components that exclude each other, in every storage. */
+typedef struct FuzzDay {
+    uint32_t hour;
+} FuzzDay;
+MICA_COMPONENT(FuzzDay, hour)
+MICA_TAG_WITH(FuzzNight, (.excludes = MICA_TYPES(FuzzDay)))
+typedef FuzzDay FuzzDusk;
+MICA_POOL_WITH(FuzzDusk, (.excludes = MICA_TYPES(FuzzDay, FuzzNight)), hour)
+typedef FuzzDay FuzzDawn;
+MICA_COMPONENT_WITH(FuzzDawn, (.required = MICA_TYPES(FuzzNight)), hour)
+
 /* Where a body runs. */
 typedef enum body_kind {
     BODY_NONE,

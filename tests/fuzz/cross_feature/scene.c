@@ -77,6 +77,9 @@ void scene_define(scene *scene)
     for (uint32_t i = 0; i < scene->kind_count; ++i)
         mica_component_define(scene->world, samples[scene->kinds[i]].type);
     mica_define(scene->world, SampleClock);
+    mica_define(scene->world, FuzzDusk);
+    mica_define(scene->world, FuzzDawn);
+    mica_define(scene->world, FuzzDay);
     mica_define(scene->world, mica_local);
     mica_define(scene->world, mica_global_matrix);
 }
