@@ -158,7 +158,8 @@ struct mica_type {
     mica_index index; /* pools */
     mica_dying dying; /* pools */
     mica_type *const *required; /* components that come along with this one: MICA_TYPES(Position). Not in a circle */
-    mica_type *const *excludes; /* components that an entity can't have beside this one, known by their names: MICA_TYPES(Walking). Of a
+    mica_type *const *
+        excludes; /* components that an entity can't have beside this one, known by their names: MICA_TYPES(Walking). Of a
                                  * registered component, the descriptions in this list have only names */
     mica_construct_fn construct;
     mica_destruct_fn destruct;

@@ -126,10 +126,11 @@ static mica_result check_pair(const memberships *all, mica_component a, mica_com
         all->bits[micap_entity_map_find(twins, work->deaths[i]) - twins->entries] = 0;
     for (uint32_t i = 0; i < twins->capacity; ++i)
         if (all->bits[i] == 3 && !mica_is_nil(twins->entries[i].key))
-            return micap_fail(work->world, MICA_ERROR_INVALID, (mica_location){0},
-                              "delta: the sender's entity %u (generation %u) would have %s and %s, which exclude each other",
-                              twins->entries[i].key.index, twins->entries[i].key.generation,
-                              micap_type_of(a)->type.name, micap_type_of(b)->type.name);
+            return micap_fail(
+                work->world, MICA_ERROR_INVALID, (mica_location){0},
+                "delta: the sender's entity %u (generation %u) would have %s and %s, which exclude each other",
+                twins->entries[i].key.index, twins->entries[i].key.generation, micap_type_of(a)->type.name,
+                micap_type_of(b)->type.name);
     return MICA_OK;
 }
 

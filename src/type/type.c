@@ -375,8 +375,7 @@ static const micap_type *add_type(candidate *candidate, uint64_t name_hash, uint
     const mica_type *type = candidate->type;
     micap_type *fresh = calloc(1, sizeof *fresh);
     *out_problem = micap_problem_no_memory;
-    if (!fresh || !micap_describe_copy(&fresh->type, type) || !keep_required(fresh, candidate) ||
-        !keep_excluded(fresh))
+    if (!fresh || !micap_describe_copy(&fresh->type, type) || !keep_required(fresh, candidate) || !keep_excluded(fresh))
         goto failed;
     fresh->name_hash = name_hash;
     fresh->layout_hash = layout_hash;

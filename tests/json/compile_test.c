@@ -446,7 +446,8 @@ START_TEST(components_that_exclude_each_other_are_errors_of_a_level)
     mica_type *const to_dusk[] = {&mica_type_of_Dusk, NULL};
     both.excludes = to_dusk; /* which excludes it too */
     mica_blob written, same;
-    ck_assert(mica_schema_add(schema, &both, 0) == MICA_OK && mica_schema_add(schema, &mica_type_of_Night, 0) == MICA_OK);
+    ck_assert(mica_schema_add(schema, &both, 0) == MICA_OK &&
+              mica_schema_add(schema, &mica_type_of_Night, 0) == MICA_OK);
     ck_assert_int_eq(mica_schema_add(schema, &mica_type_of_Dusk, 0), MICA_OK);
     ck_assert_int_eq(mica_schema_write(schema, &written), MICA_OK);
     ck_assert_int_eq(mica_write_file(scratch("rivals.json"), written.bytes, written.byte_count, NULL), MICA_OK);
@@ -482,8 +483,8 @@ START_TEST(components_that_exclude_each_other_are_errors_of_a_level)
     static const char *const wrong[] = {"5", "[5]", "[\"A\"]"};
     for (uint32_t i = 0; i < COUNT_OF(wrong); ++i) {
         char text[200];
-        snprintf(text, sizeof text,
-                 "{\"types\": [{\"name\": \"A\", \"component\": \"tag\", \"excludes\": %s}]}", wrong[i]);
+        snprintf(text, sizeof text, "{\"types\": [{\"name\": \"A\", \"component\": \"tag\", \"excludes\": %s}]}",
+                 wrong[i]);
         mica_write_file(scratch("wrong.json"), text, strlen(text), NULL);
         ck_assert_int_ne(mica_schema_add_file(again, scratch("wrong.json"), note_error, NULL), MICA_OK);
     }
@@ -596,9 +597,9 @@ START_TEST(a_prefab_with_text_and_lists_is_overridden)
 }
 END_TEST
 
-TEST_SUITE(compile, components_that_exclude_each_other_are_errors_of_a_level, a_schema_has_text_and_lists, text_and_lists_are_compiled_and_dumped,
-           a_prefab_with_text_and_lists_is_overridden, a_level_is_compiled_and_spawned,
-           references_are_paths_seen_from_the_entity, integers_keep_all_their_bits,
+TEST_SUITE(compile, components_that_exclude_each_other_are_errors_of_a_level, a_schema_has_text_and_lists,
+           text_and_lists_are_compiled_and_dumped, a_prefab_with_text_and_lists_is_overridden,
+           a_level_is_compiled_and_spawned, references_are_paths_seen_from_the_entity, integers_keep_all_their_bits,
            prefabs_are_laid_out_and_overridden_at_every_level, every_file_that_was_read_is_a_dependency,
            paths_of_resources_are_seen_from_the_root, a_prefab_sees_resources_beside_itself,
            a_compile_function_sees_its_value_with_overrides_laid_over, compiling_what_was_dumped_gives_the_same_bytes,

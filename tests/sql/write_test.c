@@ -516,9 +516,9 @@ START_TEST(without_memory_for_text_nothing_is_written)
 }
 END_TEST
 
-TEST_SUITE(write, a_statement_that_brings_rivals_together_is_refused, numbers_must_be_in_the_range_of_their_field, text_is_text_and_lists_are_json,
-           without_memory_for_text_nothing_is_written, every_kind_of_field_can_be_written,
-           what_does_not_fit_is_refused_and_changes_nothing, statements_write_many_rows_at_once,
-           hooks_and_stamps_know_what_sql_does, a_statement_continues_while_others_of_the_connection_write,
-           transactions_and_savepoints_are_taken_back, a_world_that_can_not_be_restored_is_not_written,
-           values_that_own_memory_are_written_by_their_own_functions)
+TEST_SUITE(write, a_statement_that_brings_rivals_together_is_refused, numbers_must_be_in_the_range_of_their_field,
+           text_is_text_and_lists_are_json, without_memory_for_text_nothing_is_written,
+           every_kind_of_field_can_be_written, what_does_not_fit_is_refused_and_changes_nothing,
+           statements_write_many_rows_at_once, hooks_and_stamps_know_what_sql_does,
+           a_statement_continues_while_others_of_the_connection_write, transactions_and_savepoints_are_taken_back,
+           a_world_that_can_not_be_restored_is_not_written, values_that_own_memory_are_written_by_their_own_functions)

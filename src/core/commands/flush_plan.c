@@ -201,7 +201,8 @@ static bool has_after(const mica_world *world, const micap_target *target, mica_
             count = 0;
         else if (command->operation == MICAP_OPERATION_REMOVE_INSTANCE)
             count -= count != 0;
-        else if (command->operation == MICAP_OPERATION_INSTANCE || (command->operation == MICAP_OPERATION_VALUE && !count))
+        else if (command->operation == MICAP_OPERATION_INSTANCE ||
+                 (command->operation == MICAP_OPERATION_VALUE && !count))
             ++count;
     }
     return count != 0;
@@ -400,7 +401,8 @@ static bool meets_pools(const mica_world *world, const micap_recorded_kind *kind
 /* Chooses how the changes of a route are applied. False with a report if memory runs out. */
 static bool judge(mica_world *world, micap_route *route)
 {
-    bool is_alone = !brings(route->kind, route->from) && !meets_pools(world, route->kind); /* all that matters is in the log */
+    bool is_alone =
+        !brings(route->kind, route->from) && !meets_pools(world, route->kind); /* all that matters is in the log */
     route->is_batch = is_alone && micap_is_for_batch(world, route);
     if (is_alone && !route->is_batch && micap_is_for_each(world, route)) {
         route->each = micap_each_make_plan(world, route);

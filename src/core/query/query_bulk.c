@@ -455,8 +455,7 @@ mica_result mica_add_all_id(mica_query *query, mica_value value)
     staged_values staged;
     brought *list = NULL;
     bool done = select_to_change(query, &selected, pool, value.component, false) &&
-                accept_all(world, &selected, type) &&
-                make_values(world, type, value.data, selected.count, &staged);
+                accept_all(world, &selected, type) && make_values(world, type, value.data, selected.count, &staged);
     if (done && !((!pool || reserve_in_pool(world, pool, &selected)) && bring_all(world, &selected, type, &list) &&
                   ((pool && !type->required_count) || reserve_targets(world, &selected, value.component)))) {
         drop_values(world, &staged);

@@ -31,7 +31,8 @@ typedef struct micap_component {
     micap_hook hooks[MICA_EVENT_KINDS]; /* of add, set and remove; the others have none */
     struct micap_watch *watches[MICA_EVENT_KINDS];
     struct mica_removals *removals; /* the lists of removals of this component */
-    mica_component *rivals; /* the components of this world that an entity can't have beside it: see core/storage/rivals.h */
+    mica_component
+        *rivals; /* the components of this world that an entity can't have beside it: see core/storage/rivals.h */
     uint32_t rival_count;
     uint32_t rival_capacity;
     bool meets_pools; /* it or one of its rivals is in a pool: an archetype does not tell whether they meet */

@@ -22,7 +22,8 @@ typedef Walking Swimming;
 MICA_POOL_WITH(Swimming, (.excludes = MICA_TYPES(Walking, Flying)), speed)
 MICA_POOL_TAG(Buried)
 typedef Walking Diving;
-MICA_POOL_WITH(Diving, (.many = true, .dying = MICA_DYING_LAZILY, .excludes = MICA_TYPES(Swimming, Buried, Walking)), speed)
+MICA_POOL_WITH(Diving, (.many = true, .dying = MICA_DYING_LAZILY, .excludes = MICA_TYPES(Swimming, Buried, Walking)),
+               speed)
 MICA_TAG_WITH(Resting, (.excludes = MICA_TYPES(Buried, Diving, Flying)))
 typedef Walking Winged;
 MICA_COMPONENT_WITH(Winged, (.required = MICA_TYPES(Flying)), speed)
@@ -33,8 +34,8 @@ enum { KINDS = 8, ALONE = 6 /* those that exclude each other themselves */ };
 
 static mica_component kind(uint32_t i)
 {
-    mica_type *const types[KINDS] = {&mica_type_of_Walking, &mica_type_of_Flying,  &mica_type_of_Swimming,
-                                     &mica_type_of_Buried,  &mica_type_of_Diving,  &mica_type_of_Resting,
+    mica_type *const types[KINDS] = {&mica_type_of_Walking, &mica_type_of_Flying, &mica_type_of_Swimming,
+                                     &mica_type_of_Buried,  &mica_type_of_Diving, &mica_type_of_Resting,
                                      &mica_type_of_Winged,  &mica_type_of_Finned};
     return mica_type_id(types[i]);
 }
@@ -306,7 +307,8 @@ START_TEST(a_component_that_comes_into_use_later_is_excluded_too)
     expect_report(&heard, MICA_ERROR_INVALID, "which has Walking");
     ck_assert_ptr_null(mica_add(world, buried, Resting));
     expect_report(&heard, MICA_ERROR_INVALID, "Buried");
-    ck_assert(mica_is_nil(mica_create(world, MICA_WITH(Position, {0}), MICA_WITH(Walking, {1}), MICA_WITH(Flying, {1}))));
+    ck_assert(
+        mica_is_nil(mica_create(world, MICA_WITH(Position, {0}), MICA_WITH(Walking, {1}), MICA_WITH(Flying, {1}))));
     expect_report(&heard, MICA_ERROR_INVALID, "an entity can't have");
     close_world(world, &heard);
 }
