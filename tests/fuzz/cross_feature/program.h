@@ -346,6 +346,8 @@ void scene_close(program *program, scene *scene);
 void scene_close_loops(scene *scene, const kept_query *query);
 /* Rules for components with functions that deltas carry: their described fields are enough. */
 const mica_resource_rule *scene_rules(uint32_t *out_count);
+/* Rules for files: of every component the described fields are enough. */
+const mica_resource_rule *file_rules(uint32_t *out_count);
 void scene_define(scene *scene);
 
 /* Lets input of a recording be a step of the program. */

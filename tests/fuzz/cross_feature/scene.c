@@ -45,6 +45,15 @@ const mica_resource_rule *scene_rules(uint32_t *out_count)
     return rules;
 }
 
+const mica_resource_rule *file_rules(uint32_t *out_count)
+{
+    static mica_resource_rule rules[SAMPLE_COUNT];
+    for (sample_kind kind = 0; kind < SAMPLE_COUNT; ++kind)
+        rules[kind] = (mica_resource_rule){.component = sample_id(kind)};
+    *out_count = SAMPLE_COUNT;
+    return rules;
+}
+
 static const sample_kind *all_kinds(void)
 {
     static sample_kind kinds[SAMPLE_COUNT];
