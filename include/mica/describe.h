@@ -16,6 +16,7 @@
  *     MICA_POOL_WITH(Buff, (.many = true), kind, amount)
  *     MICA_POOL_TAG(Selected)
  *     MICA_COMPONENT_WITH(Sprite, (.required = MICA_TYPES(Position, Rotation)), image)
+ *     MICA_COMPONENT_WITH(Flying, (.excludes = MICA_TYPES(Walking, Swimming)), height)
  *
  * A plain entry is a field whose type is deduced: integers, floating-point numbers, bool, char, mica_entity, mica_asset, mica_text,
  * and one-dimensional arrays of these. For other types write (field, Type), where Type has a description; for a mica_list, Type is that of
@@ -26,6 +27,10 @@
  * Required components come along: an entity that gets a Sprite by any operation gets a Position and a Rotation with their default values
  * too, and what these require, unless it has them. Requirements count when a component is added, not afterwards: a Position can be
  * removed from an entity with a Sprite. A clone, a restored snapshot, a replica and a resumed world are copies and get nothing more.
+ *
+ * Components that exclude each other are never on one entity: whatever would leave an entity with a Walking and a Flying is refused with a
+ * report and changes nothing, whichever of the two comes first and wherever they are stored. One of the two names the other. Recorded
+ * changes count by their net result at the flush.
  *
  * After its type, a field can have attributes, which programs and tools find in the description: see mica_attributes.
  *
@@ -154,6 +159,9 @@ struct mica_type {
     mica_index index;   /* pools */
     mica_dying dying;   /* pools */
     mica_type *const *required; /* components that come along with this one: MICA_TYPES(Position). Not in a circle */
+    mica_type *const *
+        excludes; /* components that an entity can't have beside this one, known by their names: MICA_TYPES(Walking). Of a
+                                 * registered component, the descriptions in this list have only names */
     mica_construct_fn construct;
     mica_destruct_fn destruct;
     mica_copy_fn copy;

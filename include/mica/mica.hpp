@@ -63,7 +63,7 @@ template <class T> mica_component id()
     return mica_type_id(&mica_type_for(type_tag<std::remove_cv_t<T>>{}));
 }
 
-/* A list of components for the traits `required`: type.required = mica::types<Position, Rotation>(). */
+/* A list of components for the traits `required` and `excludes`: type.required = mica::types<Position, Rotation>(). */
 template <class... T> mica_type *const *types()
 {
     static mica_type *const list[] = {&mica_type_for(type_tag<T>{})..., nullptr};

@@ -163,7 +163,9 @@ typedef enum mica_spawn_names {
 typedef struct mica_spawn_def {
     const mica_resource_rule *rules;
     uint32_t rule_count;
-    bool skip_unknown;    /* skip components that the world does not know; otherwise they are an error */
+    bool skip_unknown; /* skip components that the world does not know; otherwise they are an error */
+    bool
+        skip_without_rule; /* skip components that own something and have no rule (mica/rule.h); otherwise they are an error */
     bool skip_singletons; /* do not change singletons of the world */
     bool skip_state; /* do not restore the state of a saved world: its entities get new handles, and time continues */
     mica_spawn_names names;
@@ -181,7 +183,7 @@ typedef struct mica_spawn_def {
 
 /* Creates everything in a resource. On error the world is unchanged. If the layout of a component changed, its fields are migrated by
  * name: new fields get default values, removed fields are ignored, and numbers are converted to wider types. NULL means the
- * defaults. Rejected while recording.
+ * defaults. Rejected while recording, and for components that own something and have no rule, as for mica_pack.
  * A saved world that is spawned into an unused one (mica_world_is_unused) that has the same components, systems and streams continues
  * exactly like the world it was saved from: it has the same handles, hash, time, clocks and messages. This does not apply to a
  * second copy, with a parent or scope, or if names are left out. Hooks run as for all spawned entities; what they change comes in
@@ -199,6 +201,8 @@ typedef struct mica_save_def {
     const mica_resource_rule *rules;
     uint32_t rule_count;
     bool skip_singletons;
+    bool
+        skip_without_rule; /* do not save components that own something and have no rule (mica/rule.h); otherwise they are an error */
     bool skip_state; /* save a whole world without its state (mica/state.h), as some entities are saved */
     /* The state to save instead of that of the world, which is the world of a replica: mica_replica_state. NULL: that of the world. */
     const void *state;
@@ -219,7 +223,8 @@ typedef struct mica_blob {
 
 /* Saves the world, or some entities, to memory. References to entities that are not saved become nil, except in a world that continues
  * (see mica_spawn); fields that are not described are zero in the file. A world is saved with its state (mica/state.h), unless it is
- * not at rest, for example because recorded changes wait for a flush. Threads: owner. */
+ * not at rest, for example because recorded changes wait for a flush. Returns MICA_ERROR_REFUSED, with a report that names it, for a component that has a destruct, copy
+ * or move function of the program or no described fields, unless there is a rule for it or skip_without_rule. Threads: owner. */
 MICA_API mica_result mica_pack(mica_world *world, const mica_save_def *def, mica_blob *out_blob);
 
 /* Frees a blob. An empty one is a no-op. Threads: any. */

@@ -12,7 +12,8 @@
  * Like mica_save, a saver saves the state of the world, so that a loaded world continues exactly; unless the world was not at rest when the save
  * began, or with .skip_state. Taking the state visits all rows of the world once; skip it if beginning a save takes too long.
  *
- * Components with functions of their own need a rule in the def (mica/rule.h); if a rule has a recipe, it also needs both functions.
+ * Components with functions of their own, a construct function included, need a rule in the def (mica/rule.h); if a rule has a recipe, it also needs
+ * both functions. With .skip_without_rule the others are not saved.
  *
  * In the library mica_resource.
  */

@@ -149,6 +149,23 @@ static void compile_component(mica_compiler *compiler, const micap_node *node, c
         compile_instance(compiler, node, component->first, entry, instance, &step);
 }
 
+/* Reports the components of an entity that exclude each other, each pair once. */
+static void check_excluded(mica_compiler *compiler, const micap_node *node)
+{
+    for (const micap_node_component *component = node->components; component; component = component->next) {
+        const micap_schema_entry *entry = micap_schema_find(compiler->def->schema, component->name);
+        micap_step_in outer = {NULL, "components", 0}, step = {&outer, component->name, 0};
+        for (const micap_node_component *other = node->components; entry->type.excludes && other; other = other->next) {
+            const micap_schema_entry *rival = micap_schema_find(compiler->def->schema, other->name);
+            bool is_told = micap_schema_excludes(rival, component->name) && strcmp(other->name, component->name) < 0;
+            if (micap_schema_excludes(entry, other->name) && !is_told)
+                micap_json_error(compiler, (micap_context){component->last->location, NULL, &step},
+                                 "components %.60s and %.60s exclude each other: an entity can't have both",
+                                 component->name, other->name);
+        }
+    }
+}
+
 static void compile_singletons(mica_compiler *compiler)
 {
     const json_t *singletons = json_object_get(compiler->sources->root, "singletons");
@@ -200,6 +217,7 @@ static void draft_tree(mica_compiler *compiler)
     for (micap_node *node = compiler->top.first_child; node; node = micap_tree_next(node)) {
         for (const micap_node_component *component = node->components; component; component = component->next)
             compile_component(compiler, node, component);
+        check_excluded(compiler, node);
         if (compiler->def->progress && node->index % PROGRESS_EVERY == 0)
             compiler->def->progress(node->index, compiler->node_count, compiler->def->progress_context);
         if (compiler->result == MICA_ERROR_MEMORY)

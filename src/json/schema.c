@@ -30,8 +30,40 @@ static char *copy_text(micap_memory *memory, const char *text)
     return copy ? memcpy(copy, text, bytes) : NULL;
 }
 
+/* The components that one excludes: a list of descriptions with names, all in one block of memory. */
+static size_t excludes_bytes(const mica_type *type)
+{
+    size_t bytes = sizeof(mica_type *);
+    for (mica_type *const *list = type->excludes; list && *list; ++list)
+        bytes += sizeof *list + sizeof **list + strlen((*list)->name) + 1;
+    return bytes;
+}
+
+static bool copy_excludes(micap_memory *memory, mica_type *copy, const mica_type *type)
+{
+    uint32_t count = 0;
+    while (type->excludes && type->excludes[count])
+        ++count;
+    if (!count)
+        return true;
+    mica_type **list = micap_allocate_zeroed(memory, excludes_bytes(type), MICAP_ARRAY_ALIGNMENT);
+    if (!list)
+        return false;
+    mica_type *named = (mica_type *)(void *)(list + count + 1);
+    char *text = (char *)(named + count);
+    for (uint32_t i = 0; i < count; ++i) {
+        named[i].name = strcpy(text, type->excludes[i]->name);
+        text += strlen(text) + 1;
+        list[i] = &named[i];
+    }
+    copy->excludes = list;
+    return true;
+}
+
 static void free_type(micap_memory *memory, mica_type *type)
 {
+    if (type->excludes)
+        micap_release(memory, (void *)type->excludes, excludes_bytes(type), MICAP_ARRAY_ALIGNMENT);
     for (uint32_t i = 0; type->fields && i < type->field_count; ++i) {
         mica_type *nested = (mica_type *)type->fields[i].type;
         if (nested) {
@@ -64,6 +96,7 @@ static bool copy_attributes(micap_memory *memory, mica_field *copy, const mica_f
 static bool copy_type(micap_memory *memory, mica_type *copy, const mica_type *type)
 {
     *copy = *type;
+    copy->excludes = NULL;
     mica_field *fields = micap_allocate_zeroed(memory, type->field_count * sizeof *fields, MICAP_ARRAY_ALIGNMENT);
     mica_constant *constants =
         micap_allocate_zeroed(memory, type->constant_count * sizeof *constants, MICAP_ARRAY_ALIGNMENT);
@@ -119,6 +152,14 @@ const micap_schema_entry *micap_schema_find(const mica_schema *schema, const cha
     return NULL;
 }
 
+bool micap_schema_excludes(const micap_schema_entry *entry, const char *name)
+{
+    mica_type *const *list = entry->type.excludes;
+    while (list && *list && strcmp((*list)->name, name) != 0)
+        ++list;
+    return list && *list;
+}
+
 mica_result micap_schema_add(mica_schema *schema, const char *name, const mica_type *described, int32_t spawn_order)
 {
     if (mica_type_problem(described))
@@ -129,6 +170,7 @@ mica_result micap_schema_add(mica_schema *schema, const char *name, const mica_t
                                                                           : MICA_STORAGE_CHUNK;
     mica_type plain = micap_plain_type(described, storage), *type = &plain;
     plain.toggle = described->toggle;
+    plain.excludes = described->excludes;
     MICAP_ASSERT(schema, "there is one to add to");
     const micap_schema_entry *known = micap_schema_find(schema, name);
     if (known)
@@ -143,7 +185,8 @@ mica_result micap_schema_add(mica_schema *schema, const char *name, const mica_t
         return MICA_ERROR_MEMORY;
     entry->name = copy_text(&schema->memory, name);
     entry->spawn_order = spawn_order;
-    if (!entry->name || !copy_type(&schema->memory, &entry->type, type)) {
+    if (!entry->name || !copy_type(&schema->memory, &entry->type, type) ||
+        !copy_excludes(&schema->memory, &entry->type, type)) {
         free_entry(schema, entry);
         return MICA_ERROR_MEMORY;
     }

@@ -22,4 +22,7 @@ struct mica_schema {
 mica_result micap_schema_add(mica_schema *schema, const char *name, const mica_type *type, int32_t spawn_order);
 const micap_schema_entry *micap_schema_find(const mica_schema *schema, const char *name);
 
+/* Whether a component names another one as excluded. */
+bool micap_schema_excludes(const micap_schema_entry *entry, const char *name);
+
 #endif

@@ -218,6 +218,27 @@ static bool read_constants(reading *work, const micap_step_in *path, const json_
            read_number(work, path, json, "alignment", type->size_bytes, &type->alignment);
 }
 
+/* The names of the components that one excludes. */
+static bool read_excludes(reading *work, const micap_step_in *path, const json_t *json, mica_type *type)
+{
+    const json_t *names = json_object_get(json, "excludes");
+    micap_step_in step = {path, "excludes", 0};
+    size_t count = json_array_size(names);
+    if (!names)
+        return true;
+    mica_type **list = micap_json_allocate(work->compiler, (count + 1) * sizeof *list);
+    mica_type *named = list ? micap_json_allocate(work->compiler, (count + 1) * sizeof *named) : NULL;
+    if (!named)
+        return false;
+    for (size_t i = 0; i < count; ++i) {
+        list[i] = &named[i];
+        if (!(named[i].name = json_string_value(json_array_get(names, i))))
+            return fail(work, &step, "expected the names of components");
+    }
+    type->excludes = list;
+    return json_is_array(names) || fail(work, &step, "expected an array of names of components");
+}
+
 static bool add_component(reading *work, const micap_step_in *path, const json_t *json, const mica_type *type)
 {
     static const char *const names[] = {"data", "tag", "singleton"};
@@ -235,6 +256,8 @@ static bool add_component(reading *work, const micap_step_in *path, const json_t
         return fail(work, path, "\"component\" is \"data\", \"tag\" or \"singleton\"");
     if (component.storage == MICA_STORAGE_TAG)
         component.size_bytes = component.alignment = 0;
+    if (!read_excludes(work, path, json, &component))
+        return false;
     const char *problem = mica_type_problem(&component);
     if (problem)
         return fail(work, path, problem);
@@ -374,6 +397,17 @@ static void write_constants(micap_json_writer *writer, const mica_type *type)
     micap_write(writer, "}");
 }
 
+static void write_excludes(micap_json_writer *writer, const mica_type *type)
+{
+    micap_write_member(writer, "excludes");
+    micap_write(writer, "[");
+    for (uint32_t i = 0; type->excludes[i]; ++i) {
+        micap_write(writer, "%s", i ? ", " : "");
+        micap_write_string(writer, type->excludes[i]->name);
+    }
+    micap_write(writer, "]");
+}
+
 static void write_type(micap_json_writer *writer, const mica_type *type, const micap_schema_entry *entry)
 {
     static const char *const kinds[] = {
@@ -399,6 +433,8 @@ static void write_type(micap_json_writer *writer, const mica_type *type, const m
             micap_write_member(writer, "toggle");
             micap_write(writer, "true");
         }
+        if (type->excludes)
+            write_excludes(writer, type);
     }
     if (type->kind != MICA_KIND_STRUCT) {
         micap_write_member(writer, "kind");

@@ -667,8 +667,7 @@ mica_result mica_delta_encode(mica_sender *sender, mica_version base, mica_delta
     if (sender->has_state)
         put_state(sender);
     if (sender->unknown)
-        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
-                          "delta: component %s has functions and no rule: give the sender a rule for it, or exclude it",
+        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "delta: " MICAP_NO_RULE,
                           sender->unknown->type.name);
     if (sender->refused)
         return micap_fail(world, MICA_ERROR_DATA, (mica_location){0},

@@ -45,7 +45,7 @@ const mica_resource_rule *micap_delta_rule_find(const micap_delta_rules *rules, 
         return NULL;
     for (uint32_t i = 0; i < rules->count; ++i) {
         const mica_resource_rule *rule = &rules->list[i];
-        if (rule->component == type->id && (micap_delta_has_functions(type) || rule->save || rule->spawn))
+        if (rule->component == type->id && (micap_delta_needs_rule(type) || rule->save || rule->spawn))
             return rule;
     }
     return NULL;

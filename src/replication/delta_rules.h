@@ -21,6 +21,12 @@ static inline bool micap_delta_has_functions(const micap_type *type)
     return !type->trivial && !type->owns;
 }
 
+/* Whether a component can only be sent by a rule: it has functions, or values without described fields. */
+static inline bool micap_delta_needs_rule(const micap_type *type)
+{
+    return micap_delta_has_functions(type) || (type->type.size_bytes && !type->type.field_count && !type->companion);
+}
+
 const mica_resource_rule *micap_delta_rule_find(const micap_delta_rules *rules, const micap_type *type);
 
 /* The rule that a component is sent by, or NULL: its values are sent as they are. */
@@ -32,7 +38,7 @@ static inline const mica_resource_rule *micap_delta_rule_of(const micap_delta_ru
 /* Whether a component can be sent at all: its values are bytes, text and lists, or there is a rule. */
 static inline bool micap_delta_can_carry(const micap_delta_rules *rules, const micap_type *type)
 {
-    return !micap_delta_has_functions(type) || micap_delta_rule_of(rules, type);
+    return !micap_delta_needs_rule(type) || micap_delta_rule_of(rules, type);
 }
 
 /* How values lie in a delta, for a sender and for a replica. */

@@ -7,6 +7,7 @@
 #include "core/storage/singleton.h"
 #include "replication/replica_instances.h"
 #include "replication/replica_plan.h"
+#include "replication/replica_rivals.h"
 #include "replication/replica_rules.h"
 
 #include <stdlib.h>
@@ -321,7 +322,9 @@ static mica_result find_destinations(micap_delta_work *work)
             continue;
         micap_delta_change change = {.is_new = true, .table = table->location};
         micap_archetype *archetype = destination_of(work, &change);
-        if (!archetype || !micap_rows_reserve(work->world, archetype, (uint64_t)archetype->incoming + 1))
+        if (!archetype)
+            return micap_failure(work->world);
+        if (!micap_rows_reserve(work->world, archetype, (uint64_t)archetype->incoming + 1))
             return refuse_memory(work);
     }
     for (uint32_t i = 0; i < work->changes_count; ++i)
@@ -524,6 +527,8 @@ mica_result micap_replica_plan(micap_delta_work *work)
         result = plan_tags(work, &work->tags[i]);
     if (result == MICA_OK)
         result = plan_singletons(work);
+    if (result == MICA_OK)
+        result = micap_replica_check_rivals(work);
     return result == MICA_OK ? micap_rules_plan(work) : result;
 }
 

@@ -104,6 +104,22 @@ static const char *required_problem(const mica_type *type)
     return NULL;
 }
 
+/* What is wrong with the components that one excludes. Only their names count. */
+static const char *excludes_problem(const mica_type *type)
+{
+    if (type->excludes && type->storage == MICA_STORAGE_SINGLETON)
+        return "a singleton can't exclude components";
+    for (mica_type *const *excluded = type->excludes; excluded && *excluded; ++excluded) {
+        if (!(*excluded)->name)
+            return "it excludes a component without a name";
+        if ((*excluded)->storage == MICA_STORAGE_SINGLETON)
+            return "it excludes a singleton, which entities can't have";
+        if (strcmp((*excluded)->name, type->name) == 0)
+            return "it excludes itself";
+    }
+    return NULL;
+}
+
 /* What is wrong with the storage traits of a description, or NULL. */
 static const char *trait_problem(const mica_type *type)
 {
@@ -114,6 +130,8 @@ static const char *trait_problem(const mica_type *type)
     if (type->track_changed && (type->storage == MICA_STORAGE_TAG || type->storage == MICA_STORAGE_SINGLETON))
         return "track_changed is for components with data in chunks and pools";
     const char *problem = required_problem(type);
+    if (!problem)
+        problem = excludes_problem(type);
     if (problem || type->storage == MICA_STORAGE_POOL)
         return problem ? problem : pool_problem(type);
     if (type->index || type->dying || type->many)
@@ -270,6 +288,11 @@ void micap_describe_free(mica_type *copy)
     }
     for (uint32_t i = 0; copy->constants && i < copy->constant_count; ++i)
         free((void *)copy->constants[i].name);
+    for (mica_type *const *excluded = copy->excludes; excluded && *excluded; ++excluded) {
+        free((void *)(*excluded)->name);
+        free(*excluded);
+    }
+    free((void *)copy->excludes);
     free((void *)copy->fields);
     free((void *)copy->constants);
     free((void *)copy->name);
@@ -315,13 +338,30 @@ static bool copy_fields(mica_type *copy, const mica_type *type)
     return true;
 }
 
+/* Descriptions with names only: descriptions may exclude each other. */
+static bool copy_excludes(mica_type *copy, const mica_type *type)
+{
+    size_t count = 0;
+    while (type->excludes && type->excludes[count])
+        ++count;
+    if (!count)
+        return true;
+    mica_type **list = calloc(count + 1, sizeof *list);
+    copy->excludes = list;
+    for (size_t i = 0; list && i < count; ++i)
+        if (!(list[i] = calloc(1, sizeof **list)) || !(list[i]->name = copy_text(type->excludes[i]->name)))
+            return false;
+    return list != NULL;
+}
+
 bool micap_describe_copy(mica_type *copy, const mica_type *type)
 {
     *copy = *type;
     copy->required = NULL;
+    copy->excludes = NULL;
     copy->fields = NULL;
     copy->constants = NULL;
-    if (!(copy->name = copy_text(type->name)) || !copy_fields(copy, type))
+    if (!(copy->name = copy_text(type->name)) || !copy_fields(copy, type) || !copy_excludes(copy, type))
         return false;
     mica_constant *constants = calloc(type->constant_count + 1, sizeof *constants);
     copy->constants = constants;

@@ -101,10 +101,45 @@ static bool has_same_required(const micap_type *known, const candidate *candidat
     return true;
 }
 
+static bool excludes(const micap_type *type, uint64_t name_hash)
+{
+    for (uint32_t i = 0; i < type->excluded_count; ++i)
+        if (type->excluded[i] == name_hash)
+            return true;
+    return false;
+}
+
+bool micap_types_exclude(const micap_type *a, const micap_type *b)
+{
+    return a->companion == MICAP_COMPANION_NONE && b->companion == MICAP_COMPANION_NONE &&
+           (excludes(a, b->name_hash) || excludes(b, a->name_hash));
+}
+
+/* Whether a description excludes a component of that name. */
+static bool lists_excluded(const mica_type *type, uint64_t name_hash)
+{
+    mica_type *const *list = type->excludes;
+    while (list && *list && micap_hash_text((*list)->name) != name_hash)
+        ++list;
+    return list && *list;
+}
+
+static bool has_same_excluded(const micap_type *known, const mica_type *type)
+{
+    for (mica_type *const *list = type->excludes; list && *list; ++list)
+        if (!excludes(known, micap_hash_text((*list)->name)))
+            return false;
+    for (uint32_t i = 0; i < known->excluded_count; ++i)
+        if (!lists_excluded(type, known->excluded[i]))
+            return false;
+    return true;
+}
+
 static bool is_same(const micap_type *known, const candidate *candidate, uint64_t layout_hash)
 {
     return known->layout_hash == layout_hash && traits_of(&known->type) == traits_of(candidate->type) &&
-           has_same_required(known, candidate) && strcmp(known->type.name, candidate->type->name) == 0;
+           has_same_required(known, candidate) && has_same_excluded(known, candidate->type) &&
+           strcmp(known->type.name, candidate->type->name) == 0;
 }
 
 /* Returns the slot of the description in the table: its id, or 0 where it would go; then `out_namesake` is some other type of
@@ -273,6 +308,37 @@ static bool find_required(candidate *of, const char **out_problem)
     return true;
 }
 
+/* Whether a description and what it requires can be on one entity. */
+static bool is_consistent(const candidate *of)
+{
+    uint64_t name_hash = micap_hash_text(of->type->name);
+    for (uint32_t i = 0; i < of->required_count; ++i) {
+        const micap_type *type = atomic_load_explicit(&types[of->required[i]], memory_order_relaxed);
+        if (excludes(type, name_hash) || lists_excluded(of->type, type->name_hash))
+            return false;
+        for (uint32_t k = 0; k < i; ++k)
+            if (micap_types_exclude(type, atomic_load_explicit(&types[of->required[k]], memory_order_relaxed)))
+                return false;
+    }
+    return true;
+}
+
+/* Gives a new type the names that it excludes, each once. */
+static bool keep_excluded(micap_type *fresh)
+{
+    mica_type *const *list = fresh->type.excludes;
+    uint32_t count = 0;
+    while (list && list[count])
+        ++count;
+    if (!count)
+        return true;
+    fresh->excluded = calloc(count, sizeof *fresh->excluded);
+    for (; fresh->excluded && *list; ++list)
+        if (!excludes(fresh, micap_hash_text((*list)->name)))
+            fresh->excluded[fresh->excluded_count++] = micap_hash_text((*list)->name);
+    return fresh->excluded != NULL;
+}
+
 /* Gives a new type the list of what it requires, and its copy of the description the types in it. */
 static bool keep_required(micap_type *fresh, candidate *candidate)
 {
@@ -301,6 +367,7 @@ static void free_type(micap_type *fresh)
     micap_describe_free(&fresh->type);
     free((void *)fresh->type.required);
     free(fresh->required);
+    free(fresh->excluded);
     free(fresh->leaves);
     free(fresh);
 }
@@ -312,7 +379,7 @@ static const micap_type *add_type(candidate *candidate, uint64_t name_hash, uint
     const mica_type *type = candidate->type;
     micap_type *fresh = calloc(1, sizeof *fresh);
     *out_problem = micap_problem_no_memory;
-    if (!fresh || !micap_describe_copy(&fresh->type, type) || !keep_required(fresh, candidate))
+    if (!fresh || !micap_describe_copy(&fresh->type, type) || !keep_required(fresh, candidate) || !keep_excluded(fresh))
         goto failed;
     fresh->name_hash = name_hash;
     fresh->layout_hash = layout_hash;
@@ -350,7 +417,12 @@ static const micap_type *intern_locked(candidate *candidate, micap_companion com
     uint64_t layout_hash = micap_describe_layout_hash(candidate->type);
     const micap_type *found = NULL, *namesake;
     *out_problem = micap_problem_no_memory;
-    if (find_required(candidate, out_problem) && grow_table()) {
+    bool fine = find_required(candidate, out_problem);
+    if (fine && !is_consistent(candidate)) {
+        *out_problem = "it requires components that exclude it, or each other";
+        fine = false;
+    }
+    if (fine && grow_table()) {
         uint32_t id = *find_slot(candidate, name_hash, layout_hash, companion, &namesake);
         found = id ? atomic_load_explicit(&types[id], memory_order_relaxed)
                    : add_type(candidate, name_hash, layout_hash, companion, out_problem);

@@ -54,6 +54,8 @@ typedef struct micap_type {
     mica_component
         *required;       /* those that come along, with all that they require, before what requires them; else NULL */
     bool requires_pools; /* some of them are in pools */
+    uint32_t excluded_count;
+    uint64_t *excluded; /* hashes of the names of the components that it excludes; else NULL */
 } micap_type;
 
 static inline bool micap_is_pooled(mica_component id)
@@ -81,6 +83,9 @@ static inline bool micap_type_requires(const micap_type *type, mica_component co
             return true;
     return false;
 }
+
+/* Whether one of two types excludes the other. */
+bool micap_types_exclude(const micap_type *a, const micap_type *b);
 
 /* Whether values can be copied. */
 static inline bool micap_can_copy(const micap_type *type)

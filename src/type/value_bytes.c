@@ -417,6 +417,12 @@ bool micap_contents_visit(const mica_type *type, void *value, mica_kind kind, bo
     return walk(type, value, visit_part, &visit);
 }
 
+bool micap_type_needs_rule(const mica_type *type)
+{
+    bool has_functions = (type->destruct || type->copy || type->move) && !micap_contents_exist(type);
+    return has_functions || (type->size_bytes && type->kind == MICA_KIND_STRUCT && !type->field_count);
+}
+
 bool micap_type_has_initial(const mica_type *type)
 {
     for (uint32_t i = 0; i < type->field_count; ++i) {

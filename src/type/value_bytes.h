@@ -50,6 +50,13 @@ bool micap_contents_are_omitted(const mica_type *type, const char *value);
 /* Whether a component starts with something else than zero because its description says so. */
 bool micap_type_has_initial(const mica_type *type);
 
+/* Whether values of a component are more than their described fields, text and lists: it has functions that destroy, copy or move them, or
+ * no described fields at all. Files and deltas need a rule for it. */
+bool micap_type_needs_rule(const mica_type *type);
+
+/* What is reported if there is none. */
+#define MICAP_NO_RULE "component %.80s has functions or no described fields, and no rule: add one, or set .skip_without_rule"
+
 /* Attributes with their text in one block of memory. */
 size_t micap_attributes_bytes(const mica_attributes *attributes);
 mica_attributes *micap_attributes_copy(void *memory, const mica_attributes *attributes);

@@ -46,6 +46,8 @@ MICA_COMPONENT_WITH(Vigour, (type.track_changed = true), current)
 MICA_POOL_TAG(Marked)
 struct Turret { int range; };
 MICA_COMPONENT_WITH(Turret, (type.required = mica::types<Shield, Speed, Marked>()), range)
+struct Sunk { int depth; };
+MICA_COMPONENT_WITH(Sunk, (type.excludes = mica::types<Shield, Speed>()), depth)
 struct Person {
     mica::text name;
     mica::list<float> scores;
@@ -80,6 +82,18 @@ START_TEST(required_components_come_along)
     mica_entity other = world.create(Shield{3});
     ck_assert(world.set(other, Turret{4}));
     ck_assert(world.read<Shield>(other)->strength == 3 && world.has<Marked>(other));
+}
+END_TEST
+
+START_TEST(components_exclude_each_other)
+{
+    const mica_world_def def = silent();
+    mica::world world(&def);
+    mica_entity entity = world.create(Sunk{5});
+    ck_assert(!world.set(entity, Shield{3}) && !world.set(entity, Speed{1}) && !world.set(entity, Turret{1}));
+    ck_assert(world.remove<Sunk>(entity) && world.set(entity, Turret{1}));
+    ck_assert(!world.set(entity, Sunk{1}));
+    ck_assert_int_eq(mica_world_validate(world.get()), MICA_OK);
 }
 END_TEST
 
@@ -399,7 +413,7 @@ END_TEST
 
 } // namespace
 
-TEST_SUITE(cpp_wrapper, required_components_come_along, values_that_own_memory_live_as_long_as_their_entities,
+TEST_SUITE(cpp_wrapper, required_components_come_along, components_exclude_each_other, values_that_own_memory_live_as_long_as_their_entities,
            a_constructor_that_throws_leaves_the_world_as_it_was, a_type_that_only_moves_is_added_and_never_copied,
            members_start_with_the_values_their_type_gives_them, fields_of_described_types_are_described_with_them,
            traits_are_assignments, a_tracked_parameter_marks_what_it_writes, text_and_lists_are_views_and_spans, attributes_are_assignments, parameters_say_what_is_asked_for, what_is_written_counts_as_changed_and_what_is_read_does_not,

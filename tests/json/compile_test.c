@@ -422,6 +422,79 @@ START_TEST(the_target_decides_on_the_byte_order)
 }
 END_TEST
 
+typedef struct Day { int hour; } Day;
+MICA_COMPONENT(Day, hour)
+MICA_TAG_WITH(Night, (.excludes = MICA_TYPES(Day)))
+typedef Day Dusk;
+MICA_POOL_WITH(Dusk, (.excludes = MICA_TYPES(Day, Night)), hour)
+
+static char first_error[300];
+static uint32_t error_count;
+
+static void note_error(const mica_compile_error *error, void *context)
+{
+    (void)context;
+    if (!error_count++)
+        snprintf(first_error, sizeof first_error, "%d: %s: %s", error->line, error->path, error->text);
+}
+
+/* Also by a schema that was written and read. */
+START_TEST(components_that_exclude_each_other_are_errors_of_a_level)
+{
+    mica_schema *schema = mica_schema_create(), *again = mica_schema_create();
+    mica_type both = mica_type_of_Day;
+    mica_type *const to_dusk[] = {&mica_type_of_Dusk, NULL};
+    both.excludes = to_dusk; /* which excludes it too */
+    mica_blob written, same;
+    ck_assert(mica_schema_add(schema, &both, 0) == MICA_OK &&
+              mica_schema_add(schema, &mica_type_of_Night, 0) == MICA_OK);
+    ck_assert_int_eq(mica_schema_add(schema, &mica_type_of_Dusk, 0), MICA_OK);
+    ck_assert_int_eq(mica_schema_write(schema, &written), MICA_OK);
+    ck_assert_int_eq(mica_write_file(scratch("rivals.json"), written.bytes, written.byte_count, NULL), MICA_OK);
+    ck_assert_int_eq(mica_schema_add_file(again, scratch("rivals.json"), NULL, NULL), MICA_OK);
+    ck_assert_int_eq(mica_schema_write(again, &same), MICA_OK);
+    ck_assert(written.byte_count == same.byte_count && memcmp(written.bytes, same.bytes, same.byte_count) == 0);
+    static const struct {
+        const char *components;
+        uint32_t errors;
+        const char *first;
+    } cases[] = {
+        {"\"Day\": {}", 0, ""},
+        {"\"Day\": {}, \"Night\": {}", 1,
+         "1: entities[0].components.Night: components Night and Day exclude each other: an entity can't have both"},
+        {"\"Day\": {}, \"Dusk\": {}", 1,
+         "1: entities[0].components.Day: components Day and Dusk exclude each other: an entity can't have both"},
+        {"\"Day\": {}, \"Dusk\": {}, \"Night\": true", 3, NULL},
+    };
+    for (uint32_t i = 0; i < 2 * COUNT_OF(cases); ++i) {
+        char text[200];
+        mica_compile_def def = {.schema = i % 2 ? schema : again, .error = note_error};
+        mica_compiled compiled;
+        error_count = 0;
+        *first_error = 0;
+        snprintf(text, sizeof text, "{\"entities\": [{\"components\": {%s}}]}", cases[i / 2].components);
+        mica_result result = mica_compile_text("level.json", text, strlen(text), &def, &compiled);
+        ck_assert_int_eq(result, cases[i / 2].errors ? MICA_ERROR_DATA : MICA_OK);
+        ck_assert_uint_eq(error_count, cases[i / 2].errors);
+        if (cases[i / 2].first)
+            ck_assert_str_eq(first_error, cases[i / 2].first);
+        mica_compiled_free(&compiled);
+    }
+    static const char *const wrong[] = {"5", "[5]", "[\"A\"]"};
+    for (uint32_t i = 0; i < COUNT_OF(wrong); ++i) {
+        char text[200];
+        snprintf(text, sizeof text, "{\"types\": [{\"name\": \"A\", \"component\": \"tag\", \"excludes\": %s}]}",
+                 wrong[i]);
+        mica_write_file(scratch("wrong.json"), text, strlen(text), NULL);
+        ck_assert_int_ne(mica_schema_add_file(again, scratch("wrong.json"), note_error, NULL), MICA_OK);
+    }
+    mica_blob_free(&written);
+    mica_blob_free(&same);
+    mica_schema_destroy(schema);
+    mica_schema_destroy(again);
+}
+END_TEST
+
 START_TEST(a_schema_has_text_and_lists)
 {
     mica_schema *schema = mica_schema_create(), *again = mica_schema_create();
@@ -524,9 +597,9 @@ START_TEST(a_prefab_with_text_and_lists_is_overridden)
 }
 END_TEST
 
-TEST_SUITE(compile, a_schema_has_text_and_lists, text_and_lists_are_compiled_and_dumped,
-           a_prefab_with_text_and_lists_is_overridden, a_level_is_compiled_and_spawned,
-           references_are_paths_seen_from_the_entity, integers_keep_all_their_bits,
+TEST_SUITE(compile, components_that_exclude_each_other_are_errors_of_a_level, a_schema_has_text_and_lists,
+           text_and_lists_are_compiled_and_dumped, a_prefab_with_text_and_lists_is_overridden,
+           a_level_is_compiled_and_spawned, references_are_paths_seen_from_the_entity, integers_keep_all_their_bits,
            prefabs_are_laid_out_and_overridden_at_every_level, every_file_that_was_read_is_a_dependency,
            paths_of_resources_are_seen_from_the_root, a_prefab_sees_resources_beside_itself,
            a_compile_function_sees_its_value_with_overrides_laid_over, compiling_what_was_dumped_gives_the_same_bytes,

@@ -174,13 +174,14 @@ static bool save_trace(const mica_world *world, mica_entity entity, const void *
     return true;
 }
 
-static mica_resource_rule crowd_rules[2];
+static mica_resource_rule crowd_rules[3];
 
 static mica_world *make_crowd_world(void)
 {
     crowd_rules[0] = (mica_resource_rule){.component = MICA_ID(Score), .spawn = spawn_score};
     crowd_rules[1] = (mica_resource_rule){
         .component = MICA_ID(Trace), .recipe = &mica_type_of_Number, .spawn = spawn_trace, .save = save_trace};
+    crowd_rules[2] = (mica_resource_rule){.component = MICA_ID(Text)}; /* the described fields are enough */
     mica_world *world = make_world();
     mica_define(world, Item);
     mica_define(world, Hunter);

@@ -20,7 +20,38 @@ MICA_POOL_WITH(Notes,
 typedef struct Shelves { mica_text names[20]; } Shelves;
 MICA_COMPONENT(Shelves, names)
 
+/* They exclude each other. */
+typedef struct Day { int hour; } Day;
+MICA_COMPONENT(Day, hour)
+MICA_TAG_WITH(Night, (.excludes = MICA_TYPES(Day)))
+typedef Day Dusk;
+MICA_POOL_WITH(Dusk, (.many = true, .excludes = MICA_TYPES(Day, Night)), hour)
+
 static reports heard;
+
+START_TEST(a_statement_that_brings_rivals_together_is_refused)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity day = mica_create(world, MICA_WITH(Day, {1})), dusk = mica_create(world, MICA_WITH(Dusk, {2}));
+    mica_define(world, Night);
+    sqlite3 *database = mica_sql_open(world, NULL);
+    const struct {
+        const char *table;
+        mica_entity entity;
+    } cases[] = {{"Night", day}, {"Dusk", day}, {"Day", dusk}, {"Night", dusk}};
+    for (uint32_t i = 0; i < COUNT_OF(cases); ++i) {
+        uint64_t hash = mica_world_hash(world);
+        const char *said = ask_with(database, "insert into %s(entity) values (%lld)", cases[i].table,
+                                    (long long)mica_sql_from_entity(cases[i].entity));
+        ck_assert_msg(strncmp(said, "error", 5) == 0, "%s", said);
+        expect_report(&heard, MICA_ERROR_INVALID, "exclude each other");
+        ck_assert_uint_eq(mica_world_hash(world), hash);
+    }
+    ck_assert_str_eq(ask(database, "insert into Dusk(entity) select entity from Dusk"), "");
+    sqlite3_close(database);
+    close_world(world, &heard);
+}
+END_TEST
 
 START_TEST(every_kind_of_field_can_be_written)
 {
@@ -485,9 +516,9 @@ START_TEST(without_memory_for_text_nothing_is_written)
 }
 END_TEST
 
-TEST_SUITE(write, numbers_must_be_in_the_range_of_their_field, text_is_text_and_lists_are_json,
-           without_memory_for_text_nothing_is_written, every_kind_of_field_can_be_written,
-           what_does_not_fit_is_refused_and_changes_nothing, statements_write_many_rows_at_once,
-           hooks_and_stamps_know_what_sql_does, a_statement_continues_while_others_of_the_connection_write,
-           transactions_and_savepoints_are_taken_back, a_world_that_can_not_be_restored_is_not_written,
-           values_that_own_memory_are_written_by_their_own_functions)
+TEST_SUITE(write, a_statement_that_brings_rivals_together_is_refused, numbers_must_be_in_the_range_of_their_field,
+           text_is_text_and_lists_are_json, without_memory_for_text_nothing_is_written,
+           every_kind_of_field_can_be_written, what_does_not_fit_is_refused_and_changes_nothing,
+           statements_write_many_rows_at_once, hooks_and_stamps_know_what_sql_does,
+           a_statement_continues_while_others_of_the_connection_write, transactions_and_savepoints_are_taken_back,
+           a_world_that_can_not_be_restored_is_not_written, values_that_own_memory_are_written_by_their_own_functions)

@@ -9,6 +9,7 @@
 #include "core/storage/archetype_graph.h"
 #include "core/storage/component_set.h"
 #include "core/storage/pool_lookup.h"
+#include "core/storage/rivals.h"
 #include "core/storage/rows.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
@@ -185,6 +186,43 @@ static bool resolve_required(mica_world *world, const micap_target *target)
     return true;
 }
 
+/* Whether the entity of a target has a component once the target is applied. */
+static bool has_after(const mica_world *world, const micap_target *target, mica_component component)
+{
+    const mica_pool *pool = micap_is_pooled(component) ? micap_pool_of(world, component) : NULL;
+    uint64_t count = !target->created && mica_has_id(world, target->entity, component);
+    for (uint32_t row = count && pool && pool->next ? micap_pool_row(pool, target->entity) : MICAP_ROW_NONE;
+         row != MICAP_ROW_NONE && (row = pool->next[row]) != MICAP_ROW_NONE;)
+        ++count;
+    for (const micap_command *command = target->first; command; command = command->next) {
+        if (command->type->id != component)
+            continue;
+        if (command->operation == MICAP_OPERATION_REMOVE)
+            count = 0;
+        else if (command->operation == MICAP_OPERATION_REMOVE_INSTANCE)
+            count -= count != 0;
+        else if (command->operation == MICAP_OPERATION_INSTANCE ||
+                 (command->operation == MICAP_OPERATION_VALUE && !count))
+            ++count;
+    }
+    return count != 0;
+}
+
+/* Whether what a target adds is accepted by the components that its entity has then, some of them in pools; a report if not. */
+static bool is_accepted(const mica_world *world, const micap_target *target)
+{
+    for (const micap_command *command = target->first; world->components.meets_pools && command;
+         command = command->next) {
+        const micap_component *used = micap_component_find(&world->components, command->type->id);
+        if (!used || !used->meets_pools || !has_after(world, target, command->type->id))
+            continue;
+        for (uint32_t i = 0; i < used->rival_count; ++i)
+            if (has_after(world, target, used->rivals[i]))
+                return micap_fail_rivals(world, target->entity, command->type->id, used->rivals[i]);
+    }
+    return true;
+}
+
 /* Makes room for a target. */
 static bool expect_target(mica_world *world, const micap_target *target)
 {
@@ -205,6 +243,8 @@ static bool find_place(mica_world *world, micap_target *target, const micap_targ
     } else {
         target->to = fine && use_pools(world, target) ? destination(world, base, target) : NULL;
     }
+    if (target->to && !is_accepted(world, target))
+        target->to = NULL;
     if (!target->to && !is_worth_another_try(world)) {
         if (!refuse_target(world, target))
             return false;
@@ -346,10 +386,23 @@ static bool brings(const micap_recorded_kind *kind, const micap_archetype *from)
     return false;
 }
 
+/* Whether changes of a kind are accepted or not depending on what the entity has in pools. Of creations, one is like the other. */
+static bool meets_pools(const mica_world *world, const micap_recorded_kind *kind)
+{
+    const micap_kind_value *values = micap_kind_values(kind);
+    bool meets = false;
+    if (!world->components.meets_pools || micap_kind_operation(kind) == MICAP_OPERATION_CREATE)
+        return false;
+    for (uint32_t i = 0; !meets && i < kind->value_count; ++i)
+        meets = values[i].operation != MICAP_OPERATION_REMOVE && micap_meets_pools(world, values[i].type);
+    return meets;
+}
+
 /* Chooses how the changes of a route are applied. False with a report if memory runs out. */
 static bool judge(mica_world *world, micap_route *route)
 {
-    bool is_alone = !brings(route->kind, route->from); /* all that changes is in the log */
+    bool is_alone =
+        !brings(route->kind, route->from) && !meets_pools(world, route->kind); /* all that matters is in the log */
     route->is_batch = is_alone && micap_is_for_batch(world, route);
     if (is_alone && !route->is_batch && micap_is_for_each(world, route)) {
         route->each = micap_each_make_plan(world, route);
@@ -439,7 +492,8 @@ static bool plan_single(mica_world *world, micap_recorded *change, const micap_r
     if (!target)
         return micap_fail_memory(world, "flush"), false;
     micap_flush_step single = {.target = target, .count = 1};
-    bool is_own = kind->has_required && kind->has_pools; /* what comes along depends on the entity */
+    bool is_own = (kind->has_required && kind->has_pools) || /* what comes along depends on the entity, */
+                  meets_pools(world, kind);                  /* or whether it is accepted */
     if (route && route->is_known && !is_own) {
         target->from = route->from;
         target->to = route->to;

@@ -9,6 +9,7 @@
 #include "core/events/watch.h"
 #include "core/world/stale_pointers.h"
 #include "core/world/world.h"
+#include "core/storage/rivals.h"
 #include "core/storage/rows.h"
 #include "core/storage/chunk_write.h"
 #include "core/storage/archetype_graph.h"
@@ -37,6 +38,9 @@ static void *add_value(mica_world *world, micap_row spot, mica_component compone
 {
     micap_edge *edge = micap_archetype_step(world, spot.chunk->archetype, component);
     if (MICAP_UNLIKELY(!edge))
+        return NULL;
+    if (world->components.meets_pools &&
+        !micap_entity_accepts(world, micap_chunk_entities(spot.chunk)[spot.row], component))
         return NULL;
     micap_archetype *to = edge->end;
     if (MICAP_UNLIKELY(!micap_rows_reserve_one(world, to))) {

@@ -4,6 +4,7 @@
 #include "core/entity/pool_create.h"
 #include "core/events/hooks.h"
 #include "core/storage/component_set.h"
+#include "core/storage/rivals.h"
 #include "core/storage/split_row.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"
@@ -55,6 +56,7 @@ micap_archetype *micap_archetype_of_values(mica_world *world, const mica_value *
     bool fine = true;
     for (uint32_t i = 0; fine && i < count; ++i)
         fine = insert_value(world, &set, &values[i]) && !is_pooled_twice(world, values, i);
+    fine = fine && micap_values_agree(world, values, count);
     micap_archetype *archetype = fine ? micap_archetype_of_set(world, set.ids, set.count) : NULL;
     micap_set_free(&set);
     return archetype;

@@ -5,6 +5,7 @@
 #include "core/events/hooks.h"
 #include "core/world/report.h"
 #include "core/storage/pool_lookup.h"
+#include "core/storage/rivals.h"
 #include "pool/pool_rows.h"
 
 /* Where in the values of the pool a pointer points, which growing would leave dangling; SIZE_MAX when elsewhere. */
@@ -144,7 +145,8 @@ static uint32_t commit_values(mica_world *world, mica_pool *pool, const mica_ent
 
 uint32_t micap_pooled_add_row(mica_world *world, mica_pool *pool, mica_entity entity, const void *from)
 {
-    if (!make_values(world, pool, (source){from, 1}, &entity, 1))
+    if ((world->components.meets_pools && !micap_entity_accepts(world, entity, pool->type->id)) ||
+        !make_values(world, pool, (source){from, 1}, &entity, 1))
         return MICAP_ROW_NONE;
     uint32_t row = commit_values(world, pool, &entity, 1);
     if (MICAP_UNLIKELY(pool->hook_mask & 1 << MICA_EVENT_ADD))

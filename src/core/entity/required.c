@@ -4,6 +4,7 @@
 #include "core/events/hooks.h"
 #include "core/storage/archetype_graph.h"
 #include "core/storage/pool_lookup.h"
+#include "core/storage/rivals.h"
 #include "core/storage/split_row.h"
 #include "core/world/report.h"
 
@@ -132,7 +133,8 @@ bool micap_add_required(mica_world *world, mica_entity entity, const micap_type 
     micap_archetype *before = spot.chunk->archetype;
     const micap_edge *edge = micap_archetype_step(world, before, type->id);
     micap_complete pooled;
-    if (!edge || !list_pooled(world, entity, type, from, &pooled))
+    if (!edge || (world->components.meets_pools && !micap_entity_accepts_all(world, entity, type)) ||
+        !list_pooled(world, entity, type, from, &pooled))
         return false;
     micap_archetype *to = edge->end;
     micap_creation what = {to, pooled.values, pooled.count, 1};

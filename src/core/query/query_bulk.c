@@ -9,6 +9,7 @@
 #include "core/world/report.h"
 #include "core/world/stale_pointers.h"
 #include "core/world/world.h"
+#include "core/storage/rivals.h"
 #include "core/storage/row_batch.h"
 #include "core/storage/rows.h"
 #include "core/storage/archetype_graph.h"
@@ -430,6 +431,15 @@ static void add_selected(mica_world *world, mica_pool *pool, const micap_type *t
     end_brought(world, list, type);
 }
 
+/* Whether every entity of a selection can have a component and what comes along; a report if one can't. */
+static bool accept_all(const mica_world *world, const selection *selected, const micap_type *type)
+{
+    bool fine = true;
+    for (uint32_t i = 0; fine && micap_meets_pools(world, type) && i < selected->count; ++i)
+        fine = micap_entity_accepts_all(world, selected->entities[i], type);
+    return fine;
+}
+
 mica_result mica_add_all_id(mica_query *query, mica_value value)
 {
     MICAP_IMMEDIATE_CHANGE(query ? query->world : NULL);
@@ -447,7 +457,7 @@ mica_result mica_add_all_id(mica_query *query, mica_value value)
     staged_values staged;
     brought *list = NULL;
     bool done = select_to_change(query, &selected, pool, value.component, false) &&
-                make_values(world, type, value.data, selected.count, &staged);
+                accept_all(world, &selected, type) && make_values(world, type, value.data, selected.count, &staged);
     if (done && !((!pool || reserve_in_pool(world, pool, &selected)) && bring_all(world, &selected, type, &list) &&
                   ((pool && !type->required_count) || reserve_targets(world, &selected, value.component)))) {
         drop_values(world, &staged);

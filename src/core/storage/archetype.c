@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "core/entity/create_plan.h"
 #include "core/query/query.h"
+#include "core/storage/rivals.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 
@@ -220,6 +221,8 @@ micap_archetype *micap_archetype_of_set(mica_world *world, const mica_component 
     micap_archetype *archetype = find(world, components, count, hash);
     if (archetype)
         return archetype;
+    if (!micap_components_agree(world, components, count))
+        return NULL;
     if (world->archetypes.sealed) {
         micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
                    "the world is sealed and has no archetype with these %u components", count);

@@ -2,6 +2,7 @@
 
 #include "core/world/report.h"
 #include "core/storage/component_set.h"
+#include "core/storage/rivals.h"
 #include "core/world/world.h"
 
 /* The edge by a component, known or still blank; NULL when memory is short. */
@@ -50,14 +51,16 @@ static micap_archetype *search(mica_world *world, const micap_archetype *archety
     return found;
 }
 
-static micap_edge_path path_of(const micap_archetype *from, const micap_archetype *to, const micap_type *type)
+static micap_edge_path path_of(const mica_world *world, const micap_archetype *from, const micap_archetype *to,
+                               const micap_type *type)
 {
     if (!from->moves_as_bytes || !to->moves_as_bytes || type->enabled || type->added || type->changed || type->leaves ||
         micap_is_pooled(type->id))
         return MICAP_EDGE_GENERAL;
     if (micap_archetype_has(from, type->id))
         return MICAP_EDGE_REMOVES;
-    return type->requires_pools || to->component_count != from->component_count + 1 || type->type.construct
+    return type->requires_pools || to->component_count != from->component_count + 1 || type->type.construct ||
+                   micap_meets_pools(world, type)
                ? MICAP_EDGE_GENERAL
                : MICAP_EDGE_ADDS;
 }
@@ -87,7 +90,7 @@ micap_edge *micap_archetype_step(mica_world *world, micap_archetype *archetype, 
         return NULL;
     edge->end = end;
     edge->column = (uint16_t)micap_archetype_column(add ? end : archetype, component);
-    edge->path = (uint8_t)path_of(archetype, end, type);
+    edge->path = (uint8_t)path_of(world, archetype, end, type);
     edge->calls = add ? type->type.copy != NULL : type->type.destruct != NULL;
     return edge;
 }

@@ -1,5 +1,6 @@
 #include "base/argument.h"
 #include "core/events/removals.h"
+#include "core/storage/rivals.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "mica/component.h"
@@ -59,6 +60,12 @@ static micap_component *fail_memory(const micap_type *type, micap_problem *out_p
     return NULL;
 }
 
+static void release_component(mica_world *world, micap_component *component)
+{
+    MICAP_RELEASE_ARRAY(&world->memory, component->rivals, component->rival_capacity);
+    micap_release(&world->memory, component, sizeof *component, MICAP_ARRAY_ALIGNMENT);
+}
+
 static micap_component *use_one(mica_world *world, const micap_type *type, micap_problem *out_problem)
 {
     micap_component *component = micap_component_find(&world->components, type->id);
@@ -77,19 +84,22 @@ static micap_component *use_one(mica_world *world, const micap_type *type, micap
     micap_component **location = reserve_place(world, type->id);
     if (location)
         component = micap_allocate_zeroed(&world->memory, sizeof *component, MICAP_ARRAY_ALIGNMENT);
-    if (component && micap_is_pooled(type->id) && !micap_pools_add(world, type)) {
-        micap_release(&world->memory, component, sizeof *component, MICAP_ARRAY_ALIGNMENT);
-        component = NULL;
+    if (component) {
+        component->type = type;
+        if (!micap_rivals_find(world, component) || (micap_is_pooled(type->id) && !micap_pools_add(world, type))) {
+            release_component(world, component);
+            component = NULL;
+        }
     }
     if (!component)
         return fail_memory(type, out_problem);
-    component->type = type;
     *location = component;
     if (type->type.hides && world->hides && !world->hides(world, type->id)) {
         *location = NULL;
-        micap_release(&world->memory, component, sizeof *component, MICAP_ARRAY_ALIGNMENT);
+        release_component(world, component);
         return fail_memory(type, out_problem);
     }
+    micap_rivals_meet(world, component);
     ++world->components.used;
     return component;
 }
@@ -170,7 +180,7 @@ void micap_components_free(mica_world *world)
         }
         micap_removals_free(component->removals);
         MICAP_RELEASE_ARRAY(&world->memory, component->archetypes, component->archetype_capacity);
-        micap_release(&world->memory, component, sizeof *component, MICAP_ARRAY_ALIGNMENT);
+        release_component(world, component);
     }
     MICAP_RELEASE_ARRAY(&world->memory, components->by_id, components->capacity);
     MICAP_RELEASE_ARRAY(&world->memory, components->pooled, components->pooled_capacity);

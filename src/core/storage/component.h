@@ -31,6 +31,11 @@ typedef struct micap_component {
     micap_hook hooks[MICA_EVENT_KINDS]; /* of add, set and remove; the others have none */
     struct micap_watch *watches[MICA_EVENT_KINDS];
     struct mica_removals *removals; /* the lists of removals of this component */
+    mica_component
+        *rivals; /* the components of this world that an entity can't have beside it: see core/storage/rivals.h */
+    uint32_t rival_count;
+    uint32_t rival_capacity;
+    bool meets_pools; /* it or one of its rivals is in a pool: an archetype does not tell whether they meet */
 } micap_component;
 
 /* A bit per event that the component has a hook, a watch or a list for. */
@@ -45,6 +50,8 @@ typedef struct micap_components {
     micap_component **pooled; /* by id - MICAP_POOL_IDS */
     uint32_t pooled_capacity;
     uint32_t pooled_limit;
+    uint32_t exclusive_count; /* how many of them exclude others */
+    bool meets_pools;         /* some of them does: see micap_component */
 } micap_components;
 
 /* NULL when this world does not use it. */

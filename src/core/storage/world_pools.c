@@ -128,6 +128,13 @@ void micap_pools_update_hooks(mica_world *world, mica_component component)
     micap_pools_update_fast_paths(pool);
 }
 
+/* Not yet, while the component comes into use. */
+static bool meets_rivals(const mica_pool *pool)
+{
+    const micap_component *used = micap_component_find(&pool->world->components, pool->type->id);
+    return used && used->meets_pools;
+}
+
 void micap_pools_update_fast_paths(mica_pool *pool)
 {
     const mica_type *type = &pool->type->type;
@@ -136,7 +143,8 @@ void micap_pools_update_fast_paths(mica_pool *pool)
     pool->fast_kind = reads_fast ? pool->kind : MICAP_POOL_TAG;
     pool->changes_fast = !pool->hook_mask && !pool->group && !pool->may_hold_dead && !type->many && !type->toggle &&
                          !type->track_added && !type->track_changed && !pool->type->leaves && pool->type->trivial &&
-                         !pool->type->initial && pool->kind != MICAP_POOL_HASH && !pool->type->required_count;
+                         !pool->type->initial && pool->kind != MICAP_POOL_HASH && !pool->type->required_count &&
+                         !meets_rivals(pool);
     micap_pools *pools = &pool->world->pools;
     uint64_t bit = (uint64_t)1 << pool->bit;
     pools->fast_bits = pools->count > 64 ? 0 : pool->changes_fast ? pools->fast_bits | bit : pools->fast_bits & ~bit;

@@ -1,6 +1,7 @@
 /* Checks every invariant of a world. Tests call it after each step, so that a bug is found where it happens. */
 #include "base/argument.h"
 #include "core/storage/column_table.h"
+#include "core/storage/rivals.h"
 #include "core/query/query_chunks.h"
 #include "core/undo/copy_on_write.h"
 #include "core/world/report.h"
@@ -138,6 +139,8 @@ static bool check_archetype(const mica_world *world, const micap_archetype *arch
         return broken(world, "nothing is awaited between operations", archetype->id, archetype->incoming);
     if (!check_set(world, archetype))
         return false;
+    if (!micap_rivals_are_apart(world, archetype))
+        return broken(world, "components that exclude each other are on different entities", archetype->id, 0);
     for (uint32_t i = 0; i < archetype->chunk_count; ++i)
         if (!micap_column_table_is_right(world, archetype->chunks[i]))
             return broken(world, "the column table has the columns of a chunk", archetype->chunks[i]->number, i);

@@ -124,15 +124,12 @@ static mica_result define_all(mica_saver *saver)
 {
     for (mica_component id = 0; (id = mica_component_next(saver->world, id)) != 0;) {
         const mica_type *type = mica_component_type(id);
-        bool has_construct = type->construct && !micap_type_has_initial(type);
-        bool has_functions = has_construct || type->destruct || type->copy || type->move;
-        if (has_functions && !micap_contents_exist(type) && !has_rule(saver, type)) {
+        bool has_construct = type->construct && !micap_type_has_initial(type) && !micap_contents_exist(type);
+        if ((has_construct || micap_type_needs_rule(type)) && !has_rule(saver, type)) {
+            if (saver->def.skip_without_rule)
+                continue;
             char text[256];
-            snprintf(
-                text, sizeof text,
-                "saver: component %.120s has functions and no rule that saves and spawns it: add one, or save with "
-                "mica_save",
-                type->name);
+            snprintf(text, sizeof text, "saver: " MICAP_NO_RULE, type->name);
             return mica_world_report(saver->world, MICA_ERROR_REFUSED, text);
         }
         if (!mica_component_define(saver->shadow, type))
@@ -204,8 +201,10 @@ mica_saver *mica_saver_create(mica_world *world, const mica_save_def *def)
     shadow.allocator = memory.allocator;
     shadow.report = hear;
     shadow.report_context = saver;
-    mica_sender_def sender = {
-        .rules = saver->def.rules, .rule_count = saver->def.rule_count, .with_state = !saver->def.skip_state};
+    mica_sender_def sender = {.rules = saver->def.rules,
+                              .rule_count = saver->def.rule_count,
+                              .with_state = !saver->def.skip_state,
+                              .skip_without_rule = saver->def.skip_without_rule};
     mica_replica_def replica = {.rules = saver->def.rules, .rule_count = saver->def.rule_count};
     saver->sender = mica_sender_create(world, &sender);
     saver->shadow = mica_world_create(&shadow);

@@ -26,6 +26,17 @@ static const mica_resource_rule *rule_for(const micap_saving *work, mica_compone
     return NULL;
 }
 
+/* Whether a component would lose what it owns, since no rule says how it is saved. */
+static bool lacks_rule(const micap_saving *work, mica_component component)
+{
+    return micap_type_needs_rule(mica_component_type(component)) && !rule_for(work, component);
+}
+
+static bool is_left_out(const micap_saving *work, mica_component component)
+{
+    return work->def->skip_without_rule && lacks_rule(work, component);
+}
+
 /* The draft component of a component of the world, added on first sight; MICA_DRAFT_NONE when it can't. */
 static uint32_t part_for(micap_saving *work, mica_component component)
 {
@@ -38,6 +49,8 @@ static uint32_t part_for(micap_saving *work, mica_component component)
         return work->part_of[component] - 1;
     const mica_type *type = mica_component_type(component);
     const mica_resource_rule *rule = rule_for(work, component);
+    if (lacks_rule(work, component))
+        return micap_draft_refuse(work->draft, MICA_ERROR_REFUSED, MICAP_NO_RULE, type->name), MICA_DRAFT_NONE;
     bool has_recipe = rule && rule->save && rule->recipe; /* without a function nothing knows how to fill one */
     mica_draft_component_def def = {.type = has_recipe ? rule->recipe : type,
                                     .name = type->name,
@@ -224,7 +237,7 @@ static bool know_view(micap_saving *work, micap_saved_view *view)
     for (uint32_t i = 0; i < count; ++i) {
         const mica_type *type = mica_component_type(components[i]);
         micap_saved_column column = {.component = components[i], .part = MICA_DRAFT_NONE};
-        if (type->storage == MICA_STORAGE_POOL)
+        if (type->storage == MICA_STORAGE_POOL || is_left_out(work, components[i]))
             continue;
         if (is_column(work, components[i])) {
             column.part = part_for(work, components[i]);
@@ -344,7 +357,7 @@ static bool save_pools(micap_saving *work)
     for (mica_component id = 0; (id = mica_component_next(work->world, id)) != 0;) {
         const mica_type *type = mica_component_type(id);
         const mica_pool *pool = type->storage == MICA_STORAGE_POOL ? mica_pool_of_id(work->world, id) : NULL;
-        if (!pool || !mica_pool_count(pool))
+        if (!pool || !mica_pool_count(pool) || is_left_out(work, id))
             continue;
         /* Several instances of an entity are only in order when visited by entity; a tag has no rows. */
         bool by_rows = !type->many && type->size_bytes && mica_pool_row_count(pool) / 2 <= work->count;
@@ -358,7 +371,7 @@ static bool save_singletons(micap_saving *work)
 {
     for (mica_component id = 0; (id = mica_component_next(work->world, id)) != 0;) {
         /* Asking for one that is not used yet would make it used, and change the world. */
-        if (work->def->skip_singletons || !mica_singleton_is_used(work->world, id))
+        if (work->def->skip_singletons || !mica_singleton_is_used(work->world, id) || is_left_out(work, id))
             continue;
         if (!save_value(work, mica_nil(), 0, id, mica_singleton_get_id(work->world, id)))
             return false;

@@ -252,6 +252,14 @@ static void *add_separate(micap_spawning *work, const micap_entry *entry, mica_e
     return mica_instance_write_id(pool, mica_pool_add(pool, owner));
 }
 
+/* What the world refuses, it has reported. Returns false. */
+static bool fail_as_world(micap_spawning *work)
+{
+    mica_result refused = mica_world_take_error(work->world);
+    work->result = refused == MICA_OK ? MICA_ERROR_MEMORY : refused;
+    return false;
+}
+
 /* Adds one component that a batch cannot create: several instances per entity, pools that keep rows of destroyed entities, and split
  * components with a spawn function. Called after the batch; uses functions that work for every storage. */
 static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t instance, uint32_t index, uint32_t copy)
@@ -261,17 +269,18 @@ static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t in
     if (!mica_is_alive(work->world, owner)) /* a hook may have killed it */
         return true;
     const char *from = instance_at(entry->block, instance);
-    work->result = MICA_ERROR_MEMORY; /* in case the world refuses, which says more itself */
+    work->result = MICA_ERROR_MEMORY;
     if (micap_type_is_trivial(entry->type) && !entry->has_spawn && !entry->type->many) {
         memset(entry->scratch, 0, entry->type->size_bytes);
         if (!micap_spawn_initialize(entry->type, entry->scratch, 1) ||
-            !micap_spawn_migrate(work, entry, entry->scratch, from, 1, entities) ||
-            !mica_set_id(work->world, owner, (mica_value){entry->component, 0, entry->scratch}))
+            !micap_spawn_migrate(work, entry, entry->scratch, from, 1, entities))
             return false;
+        if (!mica_set_id(work->world, owner, (mica_value){entry->component, 0, entry->scratch}))
+            return fail_as_world(work);
     } else {
         void *value = add_separate(work, entry, owner);
         if (!value)
-            return false;
+            return fail_as_world(work);
         const mica_spawn_run run = {work->world, entry->component, 1, &owner, NULL, value};
         if (!(entry->has_spawn ? run_spawn_function(work, entry, run, instance, entities)
                                : micap_spawn_migrate(work, entry, value, from, 1, entities)))

@@ -109,6 +109,11 @@ static bool prepare_entry(micap_spawning *work, micap_entry *entry)
                                 block->name);
     entry->type = mica_component_type(entry->component);
     entry->rule = rule_for(work->def, entry->component);
+    if (micap_type_needs_rule(entry->type) && !entry->rule) {
+        entry->component = 0;
+        return work->def->skip_without_rule ||
+               micap_spawn_fail(work, MICA_ERROR_REFUSED, "spawn: " MICAP_NO_RULE, entry->type->name);
+    }
     entry->has_spawn = entry->rule && entry->rule->spawn;
     entry->recipe = entry->has_spawn && entry->rule->recipe ? entry->rule->recipe : entry->type;
     if (!check_storage(work, entry))

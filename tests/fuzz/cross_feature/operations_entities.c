@@ -68,6 +68,30 @@ static void remove_component(program *program, scene *scene)
     mica_remove_id(scene->world, entity, sample_id(take_kind(program, scene)));
 }
 
+/* Gives an entity a component that others exclude, or takes it away. */
+static void change_rival(program *program, scene *scene)
+{
+    const mica_component rivals[] = {MICA_ID(FuzzDay), MICA_ID(FuzzNight), MICA_ID(FuzzDusk), MICA_ID(FuzzDawn)};
+    mica_component component = rivals[take_below(program, 4)];
+    const mica_type *type = mica_component_type(component);
+    const uint32_t hour = take(program);
+    mica_entity entity = take_entity(program, scene);
+    mica_value value = {component, type->size_bytes, type->size_bytes ? &hour : NULL};
+    switch (take_below(program, 5)) {
+    case 0: mica_add_id(scene->world, entity, component); break;
+    case 1: mica_remove_id(scene->world, entity, component); break;
+    case 2:
+        if (!is_full(scene))
+            remember(scene, mica_create_id(scene->world, &value, 1));
+        break;
+    default: mica_set_id(scene->world, entity, value); break;
+    }
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < 3; ++i)
+        count += mica_has_id(scene->world, entity, rivals[i]);
+    EXPECT(program, count <= 1, "an entity has components that exclude each other");
+}
+
 static void write(program *program, scene *scene)
 {
     mica_entity entity = take_entity(program, scene);
@@ -229,6 +253,7 @@ const operation entity_operations[] = {
     {"add", add, IN_BODY | AS_INPUT},
     {"set", set, IN_BODY | AS_INPUT},
     {"remove", remove_component, IN_BODY | AS_INPUT},
+    {"change_rival", change_rival, IN_BODY | AS_INPUT},
     {"write", write, IN_BODY | AS_INPUT},
     {"write_field", write_field, IN_BODY | AS_INPUT},
     {"toggle", toggle, IN_BODY | AS_INPUT},

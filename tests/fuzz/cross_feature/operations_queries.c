@@ -225,6 +225,16 @@ static void query_add(program *program, scene *scene)
     sample_value_end(kind, &room);
 }
 
+/* All of them, or none if some have a component that it excludes. */
+static void query_add_rival(program *program, scene *scene)
+{
+    const mica_component rivals[] = {MICA_ID(FuzzDay), MICA_ID(FuzzNight), MICA_ID(FuzzDusk), MICA_ID(FuzzDawn)};
+    kept_query *kept = take_query(program, scene);
+    mica_component component = rivals[take_below(program, 4)];
+    if (kept->query)
+        mica_add_all_id(kept->query, (mica_value){component, 0, NULL});
+}
+
 static void query_remove(program *program, scene *scene)
 {
     kept_query *kept = take_query(program, scene);
@@ -286,6 +296,7 @@ const operation query_operations[] = {
     {"mark_rows", mark_rows, KEEPS_FOLLOWING},
     {"query_sort", query_sort, IN_BODY},
     {"query_add", query_add, IN_BODY},
+    {"query_add_rival", query_add_rival, IN_BODY},
     {"query_remove", query_remove, IN_BODY},
     {"query_destroy_entities", query_destroy_entities, IN_BODY},
 };

@@ -91,6 +91,9 @@ static void pack(program *program, scene *scene)
     mica_blob blob = {0};
     mica_save_def def = {.compression = take_one_in(program, 4)};
     def.skip_singletons = take_one_in(program, 4);
+    def.skip_without_rule = take_one_in(program, 4);
+    if (!take_one_in(program, 4))
+        def.rules = file_rules(&def.rule_count);
     mica_entity some[3];
     for (uint32_t i = 0; i < 3; ++i)
         some[i] = take_entity(program, scene);
@@ -125,6 +128,9 @@ static const mica_resource *take_resource(program *program, scene *scene)
 static mica_spawn_def take_spawn(program *program, scene *scene)
 {
     mica_spawn_def def = {.skip_unknown = true};
+    def.skip_without_rule = take_one_in(program, 4);
+    if (!take_one_in(program, 4))
+        def.rules = file_rules(&def.rule_count);
     def.copies = take_below(program, 4);
     def.names = (mica_spawn_names)take_below(program, 3);
     if (take_one_in(program, 3))
@@ -213,9 +219,12 @@ static bool is_same(const mica_blob *a, const mica_blob *b)
 static void save(program *program, scene *scene)
 {
     mica_blob blob = {0};
-    if (mica_pack(scene->world, NULL, &blob) != MICA_OK)
+    mica_save_def def = {.skip_without_rule = take_one_in(program, 2)};
+    if (take_one_in(program, 2))
+        def.rules = file_rules(&def.rule_count);
+    if (mica_pack(scene->world, &def, &blob) != MICA_OK)
         return;
-    if (mica_save(scene->world, scratch_path("save"), NULL) == MICA_OK) {
+    if (mica_save(scene->world, scratch_path("save"), &def) == MICA_OK) {
         mica_blob file = read_file(scratch_path("save"));
         EXPECT(program, is_same(&file, &blob), "a saved file differs from what is packed");
         free(file.bytes);
@@ -260,7 +269,9 @@ static void dump(program *program, scene *scene)
 {
     mica_blob text = {0}, blob = {0};
     mica_compiled compiled = {0};
-    if (mica_pack(scene->world, &(mica_save_def){.skip_state = true}, &blob) != MICA_OK)
+    mica_save_def save = {.skip_state = true};
+    save.rules = file_rules(&save.rule_count);
+    if (mica_pack(scene->world, &save, &blob) != MICA_OK)
         return;
     mica_resource *resource = open_blob(program, &blob);
     mica_schema *schema = mica_schema_create();
@@ -286,7 +297,9 @@ static mica_world *load(program *program, scene *scene, const mica_blob *blob)
     loaded.world = mica_world_create(&def);
     scene_define(&loaded);
     mica_resource *resource = open_blob(program, blob);
-    mica_result result = mica_spawn(loaded.world, resource, &(mica_spawn_def){.skip_unknown = true});
+    mica_spawn_def spawn = {.skip_unknown = true};
+    spawn.rules = file_rules(&spawn.rule_count);
+    mica_result result = mica_spawn(loaded.world, resource, &spawn);
     EXPECT(program, result == MICA_OK, "what was packed can't be spawned");
     EXPECT(program, mica_world_validate(loaded.world) == MICA_OK, "a loaded world is not valid");
     mica_resource_free(resource);
@@ -327,7 +340,9 @@ static bool is_something_missing(mica_world *world)
 void compare_save(program *program, scene *scene)
 {
     mica_blob first = {0}, second = {0};
-    if (mica_pack(scene->world, NULL, &first) != MICA_OK)
+    mica_save_def def = {0};
+    def.rules = file_rules(&def.rule_count);
+    if (mica_pack(scene->world, &def, &first) != MICA_OK)
         return;
     mica_world *loaded = load(program, scene, &first);
     EXPECT(program, mica_world_get_stats(loaded).entity_count == mica_world_get_stats(scene->world).entity_count,
@@ -338,7 +353,7 @@ void compare_save(program *program, scene *scene)
         EXPECT(program, mica_world_hash_content(loaded) == mica_world_hash_content(scene->world),
                "a loaded world has other handles, values or rows");
     mica_resource_free(resource);
-    EXPECT(program, mica_pack(loaded, NULL, &second) == MICA_OK, "a loaded world can't be packed");
+    EXPECT(program, mica_pack(loaded, &def, &second) == MICA_OK, "a loaded world can't be packed");
     EXPECT(program,
            digest_of_blob(program, &first) == digest_of_blob(program, &second) ||
                (!has_state && is_something_missing(scene->world)),

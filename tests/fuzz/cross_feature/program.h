@@ -78,6 +78,17 @@ typedef struct FuzzPing {
 } FuzzPing;
 MICA_STRUCT(FuzzPing, energy, about)
 
+/* Components that exclude each other, in every storage. */
+typedef struct FuzzDay {
+    uint32_t hour;
+} FuzzDay;
+MICA_COMPONENT(FuzzDay, hour)
+MICA_TAG_WITH(FuzzNight, (.excludes = MICA_TYPES(FuzzDay)))
+typedef FuzzDay FuzzDusk;
+MICA_POOL_WITH(FuzzDusk, (.excludes = MICA_TYPES(FuzzDay, FuzzNight)), hour)
+typedef FuzzDay FuzzDawn;
+MICA_COMPONENT_WITH(FuzzDawn, (.required = MICA_TYPES(FuzzNight)), hour)
+
 /* Where a body runs. */
 typedef enum body_kind {
     BODY_NONE,
@@ -335,6 +346,8 @@ void scene_close(program *program, scene *scene);
 void scene_close_loops(scene *scene, const kept_query *query);
 /* Rules for components with functions that deltas carry: their described fields are enough. */
 const mica_resource_rule *scene_rules(uint32_t *out_count);
+/* Rules for files: of every component the described fields are enough. */
+const mica_resource_rule *file_rules(uint32_t *out_count);
 void scene_define(scene *scene);
 
 /* Lets input of a recording be a step of the program. */

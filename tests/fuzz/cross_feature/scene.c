@@ -45,6 +45,15 @@ const mica_resource_rule *scene_rules(uint32_t *out_count)
     return rules;
 }
 
+const mica_resource_rule *file_rules(uint32_t *out_count)
+{
+    static mica_resource_rule rules[SAMPLE_COUNT];
+    for (sample_kind kind = 0; kind < SAMPLE_COUNT; ++kind)
+        rules[kind] = (mica_resource_rule){.component = sample_id(kind)};
+    *out_count = SAMPLE_COUNT;
+    return rules;
+}
+
 static const sample_kind *all_kinds(void)
 {
     static sample_kind kinds[SAMPLE_COUNT];
@@ -77,6 +86,9 @@ void scene_define(scene *scene)
     for (uint32_t i = 0; i < scene->kind_count; ++i)
         mica_component_define(scene->world, samples[scene->kinds[i]].type);
     mica_define(scene->world, SampleClock);
+    mica_define(scene->world, FuzzDusk);
+    mica_define(scene->world, FuzzDawn);
+    mica_define(scene->world, FuzzDay);
     mica_define(scene->world, mica_local);
     mica_define(scene->world, mica_global_matrix);
 }

@@ -30,6 +30,14 @@ static void define(mica_world *world)
     mica_define(world, Hunter);
 }
 
+/* Of text the described fields are enough. */
+static mica_spawn_def spawn_rules(void)
+{
+    static mica_resource_rule rule;
+    rule = (mica_resource_rule){.component = MICA_ID(Text)};
+    return (mica_spawn_def){.rules = &rule, .rule_count = 1};
+}
+
 enum { ENTITIES_MAX = 24, NAMES = 6 };
 
 typedef struct writer {
@@ -112,7 +120,11 @@ static mica_blob write_file(random_source *random)
 static mica_blob pack(mica_world *world, const mica_spawned *spawned)
 {
     mica_blob blob;
-    mica_save_def def = {.entities = mica_spawned_entities(spawned), .entity_count = mica_spawned_count(spawned)};
+    const mica_spawn_def spawn = spawn_rules();
+    mica_save_def def = {.entities = mica_spawned_entities(spawned),
+                         .entity_count = mica_spawned_count(spawned),
+                         .rules = spawn.rules,
+                         .rule_count = spawn.rule_count};
     static const mica_entity none;
     def.entities = def.entity_count ? def.entities : &none;
     REQUIRE(mica_pack(world, &def, &blob) == MICA_OK);
@@ -124,7 +136,8 @@ static void expect_same(mica_world *world, const mica_spawned *spawned, const mi
     reports heard;
     mica_world *fresh = open_world(&heard);
     define(fresh);
-    mica_spawned *expected = mica_spawn_kept(fresh, file, &(mica_spawn_def){.copies = 0});
+    const mica_spawn_def spawn = spawn_rules();
+    mica_spawned *expected = mica_spawn_kept(fresh, file, &spawn);
     REQUIRE(expected);
     mica_blob a = pack(world, spawned), b = pack(fresh, expected);
     REQUIRE_SAYING(a.byte_count == b.byte_count && memcmp(a.bytes, b.bytes, a.byte_count) == 0, "seed %llu",
@@ -139,6 +152,7 @@ static void expect_same(mica_world *world, const mica_spawned *spawned, const mi
 START_TEST(a_reloaded_world_is_what_the_new_file_says)
 {
     uint64_t rounds = setting_from_environment("MICA_RELOAD_ROUNDS", 300);
+    const mica_spawn_def spawn = spawn_rules();
     for (uint64_t seed = 1; seed <= rounds; ++seed) {
         random_source random = {seed};
         reports heard;
@@ -146,7 +160,7 @@ START_TEST(a_reloaded_world_is_what_the_new_file_says)
         define(world);
         mica_blob blob = write_file(&random);
         mica_resource *file = level_open(&blob);
-        mica_spawned *spawned = mica_spawn_kept(world, file, NULL);
+        mica_spawned *spawned = mica_spawn_kept(world, file, &spawn);
         REQUIRE(spawned);
         for (uint32_t i = 0; i < 4; ++i) {
             mica_blob newer_blob = write_file(&random);
@@ -181,6 +195,7 @@ static void ignore_report(const mica_report *report, void *context)
 static uint64_t reload_at_every_allocation(const mica_blob *old_blob, const mica_blob *new_blob, uint64_t seed)
 {
     static faulty_allocator faulty;
+    const mica_spawn_def spawn = spawn_rules();
     uint64_t k = 1;
     for (bool reached = true; reached; ++k) {
         faulty_allocator_init(&faulty);
@@ -192,7 +207,7 @@ static uint64_t reload_at_every_allocation(const mica_blob *old_blob, const mica
         define(world);
         mica_resource *old = mica_resource_open(old_blob->bytes, old_blob->byte_count, &with, NULL);
         mica_resource *new = mica_resource_open(new_blob->bytes, new_blob->byte_count, &with, NULL);
-        mica_spawned *spawned = mica_spawn_kept(world, old, NULL);
+        mica_spawned *spawned = mica_spawn_kept(world, old, &spawn);
         uint64_t before = mica_world_hash(world);
         faulty_allocator_fail_at(&faulty, k, k % 2);
         mica_result result = mica_reload(spawned, new, NULL);
@@ -299,6 +314,7 @@ END_TEST
 START_TEST(keeping_and_watching_fail_cleanly_at_every_allocation)
 {
     static faulty_allocator faulty;
+    const mica_spawn_def spawn = spawn_rules();
     random_source random = {1};
     mica_blob blob = write_file(&random);
     uint64_t k = 1;
@@ -311,7 +327,7 @@ START_TEST(keeping_and_watching_fail_cleanly_at_every_allocation)
         define(world);
         mica_resource *file = mica_resource_open(blob.bytes, blob.byte_count, &with, NULL);
         faulty_allocator_fail_at(&faulty, k, false);
-        mica_spawned *spawned = mica_spawn_kept(world, file, NULL);
+        mica_spawned *spawned = mica_spawn_kept(world, file, &spawn);
         mica_watch *watch = mica_watch_create((const char *const[]){"a", "b"}, 2, &with.allocator);
         reached = faulty.failures > 0;
         REQUIRE_SAYING((!spawned || !watch) == reached, "allocation %llu", (unsigned long long)k);

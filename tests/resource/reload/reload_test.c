@@ -347,7 +347,9 @@ static void begin_with_texts(const char *text)
 {
     world = open_world(&heard);
     mica_define(world, Text);
-    spawned = mica_spawn_kept(world, compile(0, text), NULL);
+    static mica_resource_rule rule;
+    rule = (mica_resource_rule){.component = MICA_ID(Text)}; /* the described fields are enough */
+    spawned = mica_spawn_kept(world, compile(0, text), &(mica_spawn_def){.rules = &rule, .rule_count = 1});
     REQUIRE(spawned);
 }
 

@@ -1,9 +1,12 @@
 /* Rules: components that need more than their described fields, in the order they ask for. */
 #include "support/components.h"
+#include "support/level.h"
 #include "support/reports.h"
 #include "support/test.h"
 
+#include "mica/delta.h"
 #include "mica/draft.h"
+#include "mica/saver.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -139,22 +142,127 @@ START_TEST(a_save_function_that_refuses_is_an_error)
 }
 END_TEST
 
-START_TEST(without_a_rule_described_fields_are_set_over_a_default_value)
+START_TEST(by_a_rule_without_functions_described_fields_are_set_over_a_default_value)
 {
+    mica_resource_rule rule = {.component = MICA_ID(Text)};
     mica_world *world = mica_world_create(NULL);
     mica_create(world, MICA_WITH(Text));
     mica_blob blob;
-    ck_assert_int_eq(mica_pack(world, NULL, &blob), MICA_OK);
+    ck_assert_int_eq(mica_pack(world, &(mica_save_def){.rules = &rule, .rule_count = 1}, &blob), MICA_OK);
     mica_world_destroy(world);
     mica_resource *resource = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
     world = open_world(&heard);
     mica_define(world, Text);
-    ck_assert_int_eq(mica_spawn(world, resource, NULL), MICA_OK);
+    ck_assert_int_eq(mica_spawn(world, resource, &(mica_spawn_def){.rules = &rule, .rule_count = 1}), MICA_OK);
     ck_assert_int_eq(texts_alive, 1);
     close_world(world, &heard);
     ck_assert_int_eq(texts_alive, 0);
     mica_resource_free(resource);
     mica_blob_free(&blob);
+}
+END_TEST
+
+/* What owns something, in every storage, and what has no described fields. */
+typedef Text Caption;
+MICA_POOL_WITH(Caption, (.construct = text_construct, .destruct = text_destruct, .copy = text_copy, .move = text_move),
+               length)
+typedef Text Credits;
+MICA_COMPONENT_WITH(Credits,
+                    (.storage = MICA_STORAGE_SINGLETON, .construct = text_construct, .destruct = text_destruct,
+                     .copy = text_copy, .move = text_move),
+                    length)
+typedef struct Handle { void *resource; } Handle;
+MICA_COMPONENT_OPAQUE(Handle)
+
+static mica_component without_rule(uint32_t i)
+{
+    mica_type *const types[] = {&mica_type_of_Text, &mica_type_of_Caption, &mica_type_of_Credits, &mica_type_of_Handle};
+    return mica_type_id(types[i]);
+}
+
+static void give(mica_world *world, mica_component component)
+{
+    mica_entity entity = mica_create(world, MICA_WITH(Position, {1, 2, 3}));
+    if (component == MICA_ID(Credits))
+        mica_singleton_write(world, Credits);
+    else
+        ck_assert_ptr_nonnull(mica_add_id(world, entity, component));
+}
+
+START_TEST(what_owns_something_is_saved_and_spawned_by_a_rule_or_skipped_on_purpose)
+{
+    for (uint32_t i = 0; i < 4; ++i) {
+        mica_world *world = open_world(&heard), *other = open_world(&heard);
+        mica_component component = without_rule(i);
+        const char *name = mica_component_type(component)->name;
+        mica_resource_rule rule = {.component = component};
+        mica_blob none, some, all;
+        give(world, component);
+        mica_component_define(other, mica_component_type(component));
+        mica_define(other, Position);
+        ck_assert_int_eq(mica_pack(world, NULL, &none), MICA_ERROR_REFUSED);
+        ck_assert_ptr_nonnull(strstr(expect_report(&heard, MICA_ERROR_REFUSED, "no rule")->text, name));
+        ck_assert_ptr_null(none.bytes);
+        ck_assert_int_eq(mica_pack(world, &(mica_save_def){.skip_without_rule = true}, &some), MICA_OK);
+        ck_assert_int_eq(mica_pack(world, &(mica_save_def){.rules = &rule, .rule_count = 1}, &all), MICA_OK);
+        mica_resource *without = mica_resource_open(some.bytes, some.byte_count, NULL, NULL);
+        mica_resource *with = mica_resource_open(all.bytes, all.byte_count, NULL, NULL);
+        ck_assert_uint_eq(mica_resource_component_count(without), 1);
+        ck_assert_uint_eq(mica_resource_component_count(with), 2);
+        ck_assert_int_eq(mica_spawn(other, without, NULL), MICA_OK);
+        uint64_t hash = mica_world_hash(other);
+        ck_assert_int_eq(mica_spawn(other, with, NULL), MICA_ERROR_REFUSED);
+        ck_assert_ptr_nonnull(strstr(expect_report(&heard, MICA_ERROR_REFUSED, "no rule")->text, name));
+        ck_assert_uint_eq(mica_world_hash(other), hash);
+        ck_assert_int_eq(mica_spawn(other, with, &(mica_spawn_def){.skip_without_rule = true}), MICA_OK);
+        ck_assert_uint_eq(mica_world_get_stats(other).entity_count, 2);
+        ck_assert_int_eq(mica_spawn(other, with, &(mica_spawn_def){.rules = &rule, .rule_count = 1}), MICA_OK);
+        mica_resource_free(without);
+        mica_resource_free(with);
+        mica_blob_free(&some);
+        mica_blob_free(&all);
+        close_world(world, &heard);
+        close_world(other, &heard);
+        ck_assert_int_eq(texts_alive, 0);
+    }
+}
+END_TEST
+
+START_TEST(deltas_and_savers_name_what_has_no_described_fields)
+{
+    mica_world *world = open_world(&heard), *other = open_world(&heard);
+    give(world, MICA_ID(Handle));
+    mica_define(other, Handle);
+    mica_define(other, Position);
+    mica_resource_rule rule = {.component = MICA_ID(Handle)};
+    mica_delta delta;
+    mica_sender *sender = mica_sender_create(world, NULL);
+    ck_assert_int_eq(mica_delta_encode(sender, 0, &delta), MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "component Handle has functions or no described fields");
+    mica_sender_destroy(sender);
+    for (uint32_t has_rule = 0; has_rule < 2; ++has_rule) {
+        sender = mica_sender_create(
+            world, &(mica_sender_def){.rules = &rule, .rule_count = has_rule, .skip_without_rule = true});
+        mica_replica *replica =
+            mica_replica_create(other, &(mica_replica_def){.mapped = true, .rules = &rule, .rule_count = has_rule});
+        ck_assert_int_eq(mica_delta_encode(sender, 0, &delta), MICA_OK);
+        ck_assert_int_eq(mica_delta_apply(replica, delta.bytes, delta.byte_count), MICA_OK);
+        mica_query *query = mica_query_create(other, MICA_QUERY(MICA_HAS(Handle)));
+        ck_assert_uint_eq(mica_query_count(query), has_rule);
+        mica_query_destroy(query);
+        mica_replica_destroy(replica);
+        mica_sender_destroy(sender);
+        mica_saver *saver = mica_saver_create(
+            world, &(mica_save_def){.rules = &rule, .rule_count = has_rule, .skip_without_rule = !has_rule});
+        ck_assert_int_eq(mica_saver_begin(saver, scratch("rules.mica")), MICA_OK);
+        ck_assert_int_eq(mica_saver_wait(saver), MICA_OK);
+        mica_saver_destroy(saver);
+        mica_resource *resource = mica_resource_load(scratch("rules.mica"), NULL, NULL);
+        ck_assert_uint_eq(mica_resource_component_count(resource), 1 + has_rule);
+        mica_resource_free(resource);
+    }
+    close_world(world, &heard);
+    close_world(other, &heard);
 }
 END_TEST
 
@@ -373,18 +481,21 @@ START_TEST(what_comes_one_by_one_is_spawned_by_its_rule_too_or_taken_back)
     ck_assert_int_eq(mica_pack(world, &(mica_save_def){.rules = rules, .rule_count = 3}, &blob), MICA_OK);
     mica_world_clear(world);
     mica_resource *resource = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
-    for (uint32_t rule_count = 0; rule_count <= 3; rule_count += 3) {
-        const mica_spawn_def def = {
-            .rules = rules, .rule_count = rule_count, .out_entities = entities, .out_capacity = 3};
+    mica_resource_rule fields[] = {{.component = MICA_ID(Note)}, {.component = MICA_ID(Trace)}};
+    for (uint32_t has_functions = 0; has_functions < 2; ++has_functions) {
+        const mica_spawn_def def = {.rules = has_functions ? rules : fields,
+                                    .rule_count = has_functions ? 3 : 2,
+                                    .out_entities = entities,
+                                    .out_capacity = 3};
         const int texts = 6;
-        for (int refused_after = 0; rule_count && refused_after < texts; ++refused_after) {
+        for (int refused_after = 0; has_functions && refused_after < texts; ++refused_after) {
             texts_refused_after = refused_after;
             ck_assert_int_eq(mica_spawn(world, resource, &def), MICA_ERROR_DATA);
             expect_report(&heard, MICA_ERROR_DATA, "refused");
             ck_assert_uint_eq(mica_world_get_stats(world).entity_count, 0);
         }
         texts_refused_after = texts;
-        ck_assert_int_eq(mica_spawn(world, resource, &def), MICA_OK); /* without rules there are default values */
+        ck_assert_int_eq(mica_spawn(world, resource, &def), MICA_OK); /* without functions there are default values */
         for (uint32_t i = 0; i < 3; ++i)
             ck_assert(mica_get(world, entities[i], Echo)->value == i && mica_has(world, entities[i], Trace));
         ck_assert_uint_eq(mica_pool_count(mica_pool_of(world, Note)), 3);
@@ -404,7 +515,9 @@ END_TEST
 
 TEST_SUITE(rule, a_component_that_owns_something_is_saved_and_spawned_by_its_rule,
            a_spawn_function_that_refuses_takes_everything_back, a_save_function_that_refuses_is_an_error,
-           without_a_rule_described_fields_are_set_over_a_default_value,
+           by_a_rule_without_functions_described_fields_are_set_over_a_default_value,
+           what_owns_something_is_saved_and_spawned_by_a_rule_or_skipped_on_purpose,
+           deltas_and_savers_name_what_has_no_described_fields,
            components_are_spawned_in_their_order_and_hooks_run_after_all_of_them, hooks_see_references_as_handles,
            a_recipe_needs_a_spawn_function, a_singleton_comes_by_its_spawn_function_or_everything_is_taken_back,
            what_comes_one_by_one_is_spawned_by_its_rule_too_or_taken_back)

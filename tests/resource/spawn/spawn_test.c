@@ -68,6 +68,59 @@ START_TEST(required_components_come_along_unless_the_world_continues)
 }
 END_TEST
 
+/* The world that loads says that these exclude each other; the one that saved did not. */
+static void define_rivals(mica_world *world, uint32_t storage, bool exclude)
+{
+    static mica_type walking = {.name = "Walking", .kind = MICA_KIND_STRUCT, .size_bytes = 4, .alignment = 4};
+    static mica_type *const to_walking[] = {&walking, NULL};
+    static const mica_field fields[] = {{"speed", NULL, 0, 4, 1, MICA_KIND_I32, NULL}};
+    mica_type swimming = {.name = "Swimming",
+                          .kind = MICA_KIND_STRUCT,
+                          .size_bytes = 4,
+                          .alignment = 4,
+                          .fields = fields,
+                          .field_count = 1,
+                          .storage = storage ? MICA_STORAGE_POOL : MICA_STORAGE_CHUNK,
+                          .dying = storage == 2 ? MICA_DYING_LAZILY : MICA_DYING_AT_ONCE,
+                          .many = storage == 3,
+                          .excludes = exclude ? to_walking : NULL};
+    walking.fields = fields;
+    walking.field_count = 1;
+    ck_assert(mica_component_define(world, &walking) && mica_component_define(world, &swimming));
+}
+
+/* In a file and in a prefab; with the state of the world and without. */
+START_TEST(a_file_with_components_that_exclude_each_other_is_refused)
+{
+    for (uint32_t i = 0; i < 8; ++i) {
+        mica_world *saved = open_world(&heard), *world = open_world(&heard);
+        define_rivals(saved, i % 4, false);
+        define_rivals(world, i % 4, true);
+        mica_entity entity = mica_create(saved);
+        mica_add_id(saved, entity, mica_component_find(saved, "Walking"));
+        mica_blob blob, other;
+        ck_assert_int_eq(mica_pack(saved, NULL, &other), MICA_OK);
+        mica_add_id(saved, entity, mica_component_find(saved, "Swimming"));
+        ck_assert_int_eq(mica_pack(saved, NULL, &blob), MICA_OK);
+        mica_resource *resource = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
+        mica_spawn_def def = {.skip_state = i >= 4};
+        mica_result expected = i ? MICA_ERROR_INVALID : MICA_ERROR_DATA; /* the state lists archetypes */
+        ck_assert_int_eq(mica_spawn(world, resource, &def), expected);
+        expect_report(&heard, MICA_ERROR_INVALID, "exclude each other");
+        forget_reports(&heard);
+        ck_assert_uint_eq(mica_world_get_stats(world).entity_count, 0);
+        mica_resource_free(resource);
+        resource = mica_resource_open(other.bytes, other.byte_count, NULL, NULL);
+        ck_assert_int_eq(mica_spawn(world, resource, &def), MICA_OK);
+        mica_resource_free(resource);
+        mica_blob_free(&blob);
+        mica_blob_free(&other);
+        close_world(world, &heard);
+        close_world(saved, &heard);
+    }
+}
+END_TEST
+
 typedef struct Leash { mica_entity holder; } Leash;
 MICA_COMPONENT(Leash, holder)
 typedef struct Dog { int age; } Dog;
@@ -639,6 +692,7 @@ START_TEST(bytes_that_are_not_aligned_are_copied)
 END_TEST
 
 TEST_SUITE(spawn, required_components_come_along_unless_the_world_continues,
+           a_file_with_components_that_exclude_each_other_is_refused,
            references_are_those_of_the_entities_that_have_them_in_the_file,
            worlds_that_define_a_component_differently_spawn_in_turn, what_is_saved_is_spawned,
            compressed_sections_spawn_the_same, saving_twice_gives_the_same_bytes, one_resource_is_spawned_many_times,
