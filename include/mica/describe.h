@@ -22,7 +22,13 @@
  * and one-dimensional arrays of these. For other types write (field, Type), where Type has a description; for a mica_list, Type is that of
  * its elements, such as (scores, float): see mica/list.h. Fields that are left out
  * are copied with the component, but not hashed, saved or shown. Pointers cannot be described and are a compile error: leave the
- * field out, or use MICA_COMPONENT_OPAQUE(Sprite) if nothing else remains. Up to 40 fields. No semicolon.
+ * field out, or use MICA_OPAQUE if nothing else remains. Up to 40 fields. No semicolon.
+ *
+ * A component that owns something says how one value is destroyed and copied. It needs no other code, in a chunk, a pool or as a singleton:
+ *
+ *     static void sound_destroy(void *value) { close_stream(((Sound *)value)->stream); }
+ *     MICA_COMPONENT_WITH(Sound, (.destroy_one = sound_destroy, .copy_one = sound_copy), volume)
+ *     MICA_OPAQUE(Texture, (.storage = MICA_STORAGE_POOL, .destroy_one = texture_destroy))
  *
  * Required components come along: an entity that gets a Sprite by any operation gets a Position and a Rotation with their default values
  * too, and what these require, unless it has them. Requirements count when a component is added, not afterwards: a Position can be
@@ -167,6 +173,11 @@ struct mica_type {
     mica_copy_fn copy;
     mica_move_fn move;
     void *context;
+    /* The short form of destruct and copy, for one value: also called for values that are zero or have their initial values. Without
+     * copy_one, a component with destroy_one can't be copied: clones and snapshots refuse it. */
+    void (*destroy_one)(void *value);
+    bool (*copy_one)(void *to,
+                     const void *from); /* initialises raw memory; on failure it undoes what it did and returns false */
     const struct mica_handler
         *handlers; /* message handlers: see mica/message.h. Not copied: must stay valid until the process ends. */
     uint32_t handler_count;
@@ -207,10 +218,10 @@ MICA_END
 
 #define MICA_COMPONENT(T, ...) MICA_TYPE_(T, #T, (.storage = MICA_STORAGE_CHUNK), __VA_ARGS__)
 #define MICA_STRUCT MICA_COMPONENT
-/* A component without described fields: it is copied, but not hashed, saved or shown. */
-#define MICA_COMPONENT_OPAQUE(T)                                                                                       \
+/* A component without described fields, in any storage: it is copied, but not hashed or shown, and saved and sent only by a rule. */
+#define MICA_OPAQUE(T, traits)                                                                                         \
     MICA_UNUSED_ static mica_type mica_type_of_##T = {                                                                 \
-        .name = #T, .size_bytes = sizeof(T), .alignment = _Alignof(T), .kind = MICA_KIND_STRUCT};
+        .name = #T, .size_bytes = sizeof(T), .alignment = _Alignof(T), .kind = MICA_KIND_STRUCT, MICA_UNWRAP_ traits};
 #define MICA_SINGLETON(T, ...) MICA_TYPE_(T, #T, (.storage = MICA_STORAGE_SINGLETON), __VA_ARGS__)
 #define MICA_COMPONENT_WITH(T, traits, ...) MICA_TYPE_(T, #T, traits, __VA_ARGS__)
 /* The same, stored in a pool. Nothing else in the program changes. */

@@ -31,7 +31,7 @@
  *
  * A component may be any type that can be moved without throwing: what is not trivially copyable gets the functions Mica
  * needs from its constructors and destructor. Fields that own something (std::string, std::vector) are left out of the
- * description: they are carried along, and not hashed or saved. MICA_COMPONENT_OPAQUE(T) describes none.
+ * description: they are carried along, and not hashed or saved. MICA_OPAQUE(T, (void())) describes none.
  */
 #ifndef MICA_HPP
 #define MICA_HPP
@@ -702,7 +702,7 @@ class world {
 #undef MICA_STRUCT
 #undef MICA_COMPONENT
 #undef MICA_COMPONENT_WITH
-#undef MICA_COMPONENT_OPAQUE
+#undef MICA_OPAQUE
 #undef MICA_POOL
 #undef MICA_POOL_WITH
 #undef MICA_SINGLETON
@@ -716,8 +716,8 @@ class world {
 #define MICA_POOL(T, ...) MICA_CPP_TYPE_(T, MICA_STORAGE_POOL, (void()), __VA_ARGS__)
 #define MICA_POOL_WITH(T, traits, ...) MICA_CPP_TYPE_(T, MICA_STORAGE_POOL, traits, __VA_ARGS__)
 #define MICA_SINGLETON(T, ...) MICA_CPP_TYPE_(T, MICA_STORAGE_SINGLETON, (void()), __VA_ARGS__)
-#define MICA_COMPONENT_OPAQUE(T)                                                                                       \
-    MICA_CPP_DESCRIBED_(T, ::mica::detail::describe<T>(#T, nullptr, 0, MICA_STORAGE_CHUNK), (void()))
+#define MICA_OPAQUE(T, traits)                                                                                         \
+    MICA_CPP_DESCRIBED_(T, ::mica::detail::describe<T>(#T, nullptr, 0, MICA_STORAGE_CHUNK), traits)
 #define MICA_TAG(T) MICA_TAG_WITH(T, (void()))
 #define MICA_TAG_WITH(T, traits)                                                                                       \
     struct T;                                                                                                          \

@@ -3,6 +3,7 @@
 #include "base/bits.h"
 #include "base/hash.h"
 #include "type/attributes.h"
+#include "type/each_value.h"
 #include "type/owned.h"
 #include "type/value_bytes.h"
 
@@ -85,7 +86,7 @@ static const char *pool_problem(const mica_type *type)
         return "its index or its way to die is unknown";
     if (type->many && type->index == MICA_INDEX_DIRECT)
         return "a direct index has room for one instance per entity";
-    bool has_functions = type->construct || type->destruct || type->copy || type->move;
+    bool has_functions = type->construct || micap_type_has_life(type);
     bool has_traits = type->toggle || type->track_added || type->track_changed || type->split || type->index ||
                       type->dying || type->many;
     if (!type->size_bytes && (has_traits || has_functions))
@@ -145,7 +146,7 @@ static const char *split_problem(const mica_type *type)
         return "only components in chunks and pools can be split";
     if (micap_type_owns(type))
         return "a component with text or lists can't be split";
-    if (has_construct(type) || type->destruct || type->copy || type->move)
+    if (has_construct(type) || micap_type_has_life(type))
         return "a component with functions for its life can't be split";
     uint32_t leaves = type->kind == MICA_KIND_STRUCT ? micap_describe_leaves(type, NULL, 0) : 0;
     return leaves == 0                 ? "there is no field to split it into"
@@ -162,6 +163,8 @@ static const char *problem_of(const mica_type *type, uint32_t depth)
     if (type->kind != MICA_KIND_STRUCT && type->kind != MICA_KIND_ENUM && type->kind != MICA_KIND_FLAGS)
         return "its kind is neither struct, enum nor flags";
     const char *problem = trait_problem(type);
+    if (!problem)
+        problem = micap_each_problem(type);
     if (problem)
         return problem;
     if (type->storage == MICA_STORAGE_TAG || (type->storage == MICA_STORAGE_POOL && !type->size_bytes))
@@ -186,7 +189,7 @@ static const char *problem_of(const mica_type *type, uint32_t depth)
             return "a constant has no name";
     if (fields_repeat(type))
         return "two fields have the same name";
-    bool has_functions = type->construct || type->destruct || type->copy || type->move;
+    bool has_functions = type->construct || micap_type_has_life(type);
     if (has_functions && micap_type_owns(type) && !micap_owned_is_derived(type))
         return "a component with text or lists can't have functions of its own: it copies and destroys itself";
     if (has_construct(type) && micap_type_has_initial(type))

@@ -5,6 +5,7 @@
 #include "mica/component.h"
 #include "type/attributes.h"
 #include "type/describe.h"
+#include "type/each_value.h"
 #include "type/owned.h"
 
 #include <pthread.h>
@@ -387,8 +388,9 @@ static const micap_type *add_type(candidate *candidate, uint64_t name_hash, uint
     fresh->owns = micap_type_owns(type);
     if (fresh->owns)
         micap_owned_derive(&fresh->type);
+    micap_each_derive(&fresh->type);
     bool has_construct = type->construct && !micap_initial_is_derived(type);
-    fresh->trivial = !fresh->owns && !has_construct && !type->destruct && !type->copy && !type->move;
+    fresh->trivial = !fresh->owns && !has_construct && !micap_type_has_life(type);
     fresh->has_padding = micap_describe_has_padding(type);
     if (!micap_initial_make(fresh) || !find_companions(fresh, out_problem) ||
         !grow_table()) /* which took places in the table */

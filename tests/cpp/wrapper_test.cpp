@@ -36,9 +36,9 @@ struct Vigour { int current; };
 
 MICA_STRUCT(Point, x, y)
 MICA_COMPONENT(Box, corners, color)
-MICA_COMPONENT_OPAQUE(Owner)
+MICA_OPAQUE(Owner, (void()))
 MICA_POOL(Speed, value)
-MICA_COMPONENT_OPAQUE(MoveOnly)
+MICA_OPAQUE(MoveOnly, (void()))
 MICA_SINGLETON(Clock, ticks)
 MICA_TAG(Frozen)
 MICA_COMPONENT_WITH(Shield, (type.toggle = true, type.track_added = true), strength)
@@ -46,6 +46,10 @@ MICA_COMPONENT_WITH(Vigour, (type.track_changed = true), current)
 MICA_POOL_TAG(Marked)
 struct Turret { int range; };
 MICA_COMPONENT_WITH(Turret, (type.required = mica::types<Shield, Speed, Marked>()), range)
+struct Vault { std::string content; };
+MICA_OPAQUE(Vault, (type.storage = MICA_STORAGE_POOL))
+struct Archive { std::string content; };
+MICA_OPAQUE(Archive, (type.storage = MICA_STORAGE_SINGLETON))
 struct Sunk { int depth; };
 MICA_COMPONENT_WITH(Sunk, (type.excludes = mica::types<Shield, Speed>()), depth)
 struct Person {
@@ -94,6 +98,17 @@ START_TEST(components_exclude_each_other)
     ck_assert(world.remove<Sunk>(entity) && world.set(entity, Turret{1}));
     ck_assert(!world.set(entity, Sunk{1}));
     ck_assert_int_eq(mica_world_validate(world.get()), MICA_OK);
+}
+END_TEST
+
+START_TEST(opaque_pools_and_singletons_own_what_they_hold)
+{
+    mica::world world;
+    const std::string lengthy(100, 'x');
+    mica_entity entity = world.create(Vault{lengthy});
+    ck_assert_str_eq(world.read<Vault>(mica_clone(world, entity))->content.c_str(), lengthy.c_str());
+    world.write_the<Archive>()->content = lengthy;
+    ck_assert_str_eq(world.read_the<Archive>()->content.c_str(), lengthy.c_str());
 }
 END_TEST
 
@@ -413,7 +428,7 @@ END_TEST
 
 } // namespace
 
-TEST_SUITE(cpp_wrapper, required_components_come_along, components_exclude_each_other, values_that_own_memory_live_as_long_as_their_entities,
+TEST_SUITE(cpp_wrapper, required_components_come_along, components_exclude_each_other, opaque_pools_and_singletons_own_what_they_hold, values_that_own_memory_live_as_long_as_their_entities,
            a_constructor_that_throws_leaves_the_world_as_it_was, a_type_that_only_moves_is_added_and_never_copied,
            members_start_with_the_values_their_type_gives_them, fields_of_described_types_are_described_with_them,
            traits_are_assignments, a_tracked_parameter_marks_what_it_writes, text_and_lists_are_views_and_spans, attributes_are_assignments, parameters_say_what_is_asked_for, what_is_written_counts_as_changed_and_what_is_read_does_not,

@@ -7,6 +7,7 @@
 #include "core/world/world.h"
 #include "flow/messaging/stream_frame.h"
 #include "flow/schedule/system.h"
+#include "type/each_value.h"
 #include "type/owned.h"
 
 bool micap_stream_add_reader(mica_stream *stream, uint32_t system)
@@ -104,7 +105,7 @@ mica_stream *mica_stream_create(mica_world *world, const mica_stream_def *def)
                    "stream_create: the type of the messages must be described and have data");
         return NULL;
     }
-    if (def->type->copy || def->type->destruct || def->type->move || micap_type_owns(def->type)) {
+    if (micap_type_has_life(def->type) || micap_type_owns(def->type)) {
         micap_fail(world, MICA_ERROR_INVALID, location,
                    "stream_create: messages are copied as bytes, but %s has text or lists, or has a copy, move or "
                    "destruct function",

@@ -413,7 +413,7 @@ START_TEST(names_give_different_hashes)
 END_TEST
 
 typedef struct Sprite { void *image; const char *path; } Sprite;
-MICA_COMPONENT_OPAQUE(Sprite)
+MICA_OPAQUE(Sprite, (.storage = MICA_STORAGE_CHUNK))
 
 START_TEST(an_opaque_component_is_carried_along_but_not_shown)
 {

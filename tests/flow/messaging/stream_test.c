@@ -2,7 +2,7 @@
 #include "flow/notes.h"
 
 typedef struct Wide { _Alignas(64) char bytes[192]; } Wide;
-MICA_COMPONENT_OPAQUE(Wide)
+MICA_OPAQUE(Wide, (.storage = MICA_STORAGE_CHUNK))
 
 START_TEST(what_the_application_writes_it_reads_in_order)
 {

@@ -172,7 +172,7 @@ MICA_COMPONENT_WITH(Credits,
                      .copy = text_copy, .move = text_move),
                     length)
 typedef struct Handle { void *resource; } Handle;
-MICA_COMPONENT_OPAQUE(Handle)
+MICA_OPAQUE(Handle, (.storage = MICA_STORAGE_CHUNK))
 
 static mica_component without_rule(uint32_t i)
 {
