@@ -344,10 +344,10 @@ END_TEST
 
 START_TEST(observers_are_functions_and_are_told_what_is_there)
 {
+    std::string told; /* outlives the world, which tells monitors when it ends */
     mica_world_def quiet = silent();
     mica::world world(&quiet);
     mica_entity first = world.create(Shield{1}), second = world.create(Shield{2}, Speed{3});
-    std::string told;
     auto note = [&told](const mica_event &event) {
         for (uint32_t i = 0; i < event.count; ++i)
             told += (event.kind == MICA_EVENT_UNMATCH ? "-" : "+") + std::to_string(event.entities[i].index) + " ";
