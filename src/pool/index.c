@@ -116,6 +116,11 @@ static bool rehash(micap_index *index, const mica_entity *owners, uint64_t slot_
     return true;
 }
 
+bool micap_hash_has_room(const micap_index *index)
+{
+    return (uint64_t)index->slot_count * 3 >= ((uint64_t)index->used + 1) * 4;
+}
+
 bool micap_hash_reserve(micap_index *index, const mica_entity *owners, uint64_t entries)
 {
     uint64_t needed = slots_for(entries);
@@ -140,9 +145,20 @@ void micap_hash_set(micap_index *index, const mica_entity *owners, uint32_t enti
     index->slots[slot] = row + 1;
 }
 
+void micap_hash_clear(micap_index *index)
+{
+    memset(index->slots, 0, index->slot_count * sizeof *index->slots);
+    index->used = 0;
+}
+
 void micap_hash_erase(micap_index *index, const mica_entity *owners, uint32_t entity_index)
 {
-    uint32_t mask = index->slot_count - 1, hole = slot_of(index, owners, entity_index);
+    micap_hash_take(index, owners, entity_index);
+}
+
+uint32_t micap_hash_take(micap_index *index, const mica_entity *owners, uint32_t entity_index)
+{
+    uint32_t mask = index->slot_count - 1, hole = slot_of(index, owners, entity_index), row = index->slots[hole] - 1;
     MICAP_ASSERT(index->slots[hole], "only what is there is erased");
     --index->used;
     for (uint32_t at = (hole + 1) & mask; index->slots[at]; at = (at + 1) & mask) {
@@ -153,6 +169,7 @@ void micap_hash_erase(micap_index *index, const mica_entity *owners, uint32_t en
         hole = at;
     }
     index->slots[hole] = 0;
+    return row;
 }
 
 void micap_index_free(micap_index *index)

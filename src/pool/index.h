@@ -77,6 +77,13 @@ static inline void micap_map_touch(const micap_index *index, uint32_t entity_ind
                               MICAP_MAP_BLOCK * sizeof(uint64_t));
 }
 
+/* The same for many. */
+static inline void micap_map_touch_list(const micap_index *index, const mica_entity *entities, uint32_t count)
+{
+    for (uint32_t i = 0; index->undo->before && i < count; ++i)
+        micap_map_touch(index, entities[i].index);
+}
+
 /* Makes room for an entry; false when memory is short. */
 bool micap_map_reserve(micap_index *index, uint32_t entity_index);
 /* The row at an index, of whatever generation. */
@@ -87,9 +94,15 @@ void micap_map_erase(micap_index *index, uint32_t entity_index);
 
 /* `owners` are those of the rows. */
 uint32_t micap_hash_find(const micap_index *index, const mica_entity *owners, uint32_t entity_index);
+/* Whether one more entry fits. */
+bool micap_hash_has_room(const micap_index *index);
 bool micap_hash_reserve(micap_index *index, const mica_entity *owners, uint64_t entries);
 void micap_hash_set(micap_index *index, const mica_entity *owners, uint32_t entity_index, uint32_t row);
 void micap_hash_erase(micap_index *index, const mica_entity *owners, uint32_t entity_index);
+/* The same; returns the row. */
+uint32_t micap_hash_take(micap_index *index, const mica_entity *owners, uint32_t entity_index);
+/* Erases all entries. */
+void micap_hash_clear(micap_index *index);
 
 /* Gives back what the entries don't need, if there is memory for the smaller table. */
 void micap_hash_trim(micap_index *index, const mica_entity *owners);

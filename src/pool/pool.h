@@ -60,9 +60,9 @@ struct mica_pool {
     uint64_t *present; /* direct index and tags: a bit per row */
     uint32_t present_words;
 
-    bool
-        changes_fast; /* packed, with a map, trivial whole values, and nothing else to do: see core/entity/pool_fast_path.h */
-    uint32_t count; /* rows in use */
+    bool changes_fast;   /* trivial whole values, and nothing else to do: see core/entity/pool_fast_path.h */
+    bool changes_by_map; /* the same, packed, with a map and in no group */
+    uint32_t count;      /* rows in use */
     uint32_t capacity;
     uint32_t stamp;        /* counts changes after which instances are void */
     uint32_t incoming;     /* rows that are about to be added */

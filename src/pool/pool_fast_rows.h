@@ -22,11 +22,15 @@ static MICAP_INLINE bool micap_pool_is_free(const mica_pool *pool, uint32_t enti
     return entity_index < limit && !micap_bit(pool->present, entity_index);
 }
 
+/* The same for a hash, or in a group. */
+bool micap_pool_is_ready_packed(const mica_pool *pool, uint32_t entity_index);
+
 /* The same for any of them. */
 static MICAP_INLINE bool micap_pool_is_ready(const mica_pool *pool, uint32_t entity_index)
 {
-    return MICAP_LIKELY(pool->kind == MICAP_POOL_MAP) ? micap_pool_free_entry(pool, entity_index) != NULL
-                                                      : micap_pool_is_free(pool, entity_index);
+    return MICAP_LIKELY(pool->changes_by_map) ? micap_pool_free_entry(pool, entity_index) != NULL
+           : pool->present                    ? micap_pool_is_free(pool, entity_index)
+                                              : micap_pool_is_ready_packed(pool, entity_index);
 }
 
 static MICAP_INLINE uint64_t *micap_map_entry_at(const micap_index *index, uint32_t entity_index)
@@ -83,11 +87,15 @@ static MICAP_INLINE char *micap_pool_add_direct(mica_pool *pool, mica_entity ent
     return micap_pool_own_row(pool, row, entity, version);
 }
 
+/* Adds a row that is ready to a pool with a hash, or in a group. Returns its raw value. */
+char *micap_pool_add_packed(mica_pool *pool, mica_entity entity, mica_version version);
+
 /* Adds a row that is ready, to any of them. */
 static MICAP_INLINE char *micap_pool_add_ready(mica_pool *pool, mica_entity entity, mica_version version, bool saves)
 {
-    if (MICAP_UNLIKELY(pool->kind != MICAP_POOL_MAP))
-        return micap_pool_add_direct(pool, entity, version, saves);
+    if (MICAP_UNLIKELY(!pool->changes_by_map))
+        return pool->present ? micap_pool_add_direct(pool, entity, version, saves)
+                             : micap_pool_add_packed(pool, entity, version);
     return micap_pool_add_mapped(pool, entity, micap_map_entry_at(&pool->index, entity.index), version, saves);
 }
 
@@ -140,14 +148,19 @@ static MICAP_INLINE void micap_pool_remove_mapped(mica_pool *pool, uint64_t *ent
     micap_copy_trivial(micap_pool_value(pool, row), micap_pool_value(pool, last), pool->value_bytes);
 }
 
+/* Removes the row of an entity that has one from a pool with a hash, or in a group. */
+void micap_pool_remove_packed(mica_pool *pool, mica_entity entity, mica_version version);
+
 /* Removes the row of an entity that has one, from any of them. */
 static MICAP_INLINE void micap_pool_remove_present(mica_pool *pool, mica_entity entity, mica_version version,
                                                    bool saves)
 {
-    if (MICAP_LIKELY(pool->kind == MICAP_POOL_MAP))
+    if (MICAP_LIKELY(pool->changes_by_map))
         micap_pool_remove_mapped(pool, micap_map_entry_at(&pool->index, entity.index), version, saves);
-    else
+    else if (pool->present)
         micap_pool_remove_direct(pool, entity.index, version, saves);
+    else
+        micap_pool_remove_packed(pool, entity, version);
 }
 
 #endif

@@ -2,20 +2,16 @@
 #include "pool/pool_group.h"
 #include "pool/pool_rows.h"
 
-static bool has_all(const micap_pool_group *group, mica_entity entity)
-{
-    for (uint32_t i = 0; i < group->pool_count; ++i)
-        if (micap_pool_row(group->pools[i], entity) == MICAP_ROW_NONE)
-            return false;
-    return true;
-}
-
 void micap_group_enter(micap_pool_group *group, mica_entity entity, mica_version version)
 {
-    if (!has_all(group, entity))
-        return;
+    uint32_t rows[MICA_GROUP_POOLS_MAX];
+    for (uint32_t i = 0; i < group->pool_count; ++i) {
+        rows[i] = micap_pool_row(group->pools[i], entity);
+        if (rows[i] == MICAP_ROW_NONE)
+            return;
+    }
     for (uint32_t i = 0; i < group->pool_count; ++i)
-        micap_pool_swap_rows(group->pools[i], micap_pool_row(group->pools[i], entity), group->count, version);
+        micap_pool_swap_rows(group->pools[i], rows[i], group->count, version);
     ++group->count;
 }
 

@@ -184,16 +184,7 @@ static void swap_lane(const mica_pool *pool, uint32_t lane_index, uint32_t a, ui
         micap_values_move(pool->type, right, pool->scratch, 1);
         return;
     }
-    for (uint32_t left_bytes = lane->bytes; left_bytes;) {
-        char held[64];
-        uint32_t bytes = left_bytes < sizeof held ? left_bytes : (uint32_t)sizeof held;
-        memcpy(held, left, bytes);
-        memcpy(left, right, bytes);
-        memcpy(right, held, bytes);
-        left += bytes;
-        right += bytes;
-        left_bytes -= bytes;
-    }
+    micap_swap_trivial(left, right, lane->bytes);
 }
 
 /* Where a row is after rows a and b changed places. */
@@ -214,10 +205,30 @@ static void repair_links(mica_pool *pool, uint32_t row, bool is_first)
         pool->previous[micap_pool_row_at(pool, pool->owners[row].index)] = row;
 }
 
+/* The fast path: whole trivial values and a map, and nothing that is linked. */
+static void swap_mapped(mica_pool *pool, uint32_t a, uint32_t b, mica_version version)
+{
+    mica_entity left = pool->owners[a], right = pool->owners[b];
+    micap_pool_touch_row(pool, a, version);
+    micap_pool_touch_row(pool, b, version);
+    micap_map_touch(&pool->index, left.index);
+    micap_map_touch(&pool->index, right.index);
+    ++pool->stamp;
+    pool->owners[a] = right;
+    pool->owners[b] = left;
+    *micap_map_at(&pool->index, left.index) = micap_map_entry(left, b);
+    *micap_map_at(&pool->index, right.index) = micap_map_entry(right, a);
+    micap_swap_trivial(micap_pool_value(pool, a), micap_pool_value(pool, b), pool->value_bytes);
+}
+
 void micap_pool_swap_rows(mica_pool *pool, uint32_t a, uint32_t b, mica_version version)
 {
     if (a == b)
         return;
+    if (pool->changes_fast && pool->kind == MICAP_POOL_MAP) {
+        swap_mapped(pool, a, b, version);
+        return;
+    }
     preserve_chain(pool, a);
     preserve_chain(pool, b);
     micap_pool_touch_row(pool, a, version);

@@ -177,8 +177,7 @@ static bool is_first(const mica_pool *pool, uint32_t row)
 void micap_pool_restore_index(mica_pool *pool)
 {
     if (pool->kind == MICAP_POOL_HASH && pool->is_shuffled) {
-        memset(pool->index.slots, 0, pool->index.slot_count * sizeof *pool->index.slots);
-        pool->index.used = 0;
+        micap_hash_clear(&pool->index);
         for (uint32_t row = 0; row < pool->row_limit; ++row)
             if (is_first(pool, row))
                 micap_hash_set(&pool->index, pool->owners, pool->owners[row].index, row);

@@ -97,6 +97,23 @@ static inline void micap_copy_fresh(void *to, const void *from, uint64_t bytes)
         micap_copy_inline(to, from, bytes);
 }
 
+/* Exchanges two trivial values. */
+static inline void micap_swap_trivial(char *a, char *b, uint64_t bytes)
+{
+    for (; bytes >= 8; bytes -= 8, a += 8, b += 8) {
+        uint64_t left, right;
+        memcpy(&left, a, 8);
+        memcpy(&right, b, 8);
+        memcpy(a, &right, 8);
+        memcpy(b, &left, 8);
+    }
+    for (; bytes; --bytes, ++a, ++b) {
+        char left = *a;
+        *a = *b;
+        *b = left;
+    }
+}
+
 /* Fills a trivial value with zero, in line. */
 static inline void micap_zero_trivial(void *to, uint64_t bytes)
 {

@@ -155,7 +155,7 @@ static void destroy_rows(mica_world *world, const micap_flush_step *step)
 {
     const micap_recorded *change = step->changes;
     for (uint32_t left = step->count; left; --left) {
-        micap_destroy_living(world, change->entity);
+        micap_destroy_living(world, change->entity, micap_locate(world, change->entity));
         change = (const micap_recorded *)(const void *)((const char *)change + step->kind->stride);
     }
 }

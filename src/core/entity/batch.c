@@ -392,10 +392,24 @@ static void announce_to_all(mica_batch *batch, mica_component component)
     }
 }
 
+/* Whether anything may await the creation of these entities. */
+static bool is_awaited(const mica_batch *batch)
+{
+    const micap_pools *pools = &batch->world->pools;
+    uint32_t awaited = 0;
+    for (uint32_t g = 0; g < batch->group_count; ++g)
+        awaited |= micap_creation_hooks(batch->groups[g].what.archetype);
+    for (uint32_t i = 0; i < pools->count; ++i)
+        awaited |= pools->all[i]->hook_mask;
+    return awaited != 0;
+}
+
 static void run_hooks(mica_batch *batch, const mica_component *order, uint32_t order_count)
 {
     const uint32_t mask = 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET;
     const micap_pools *pools = &batch->world->pools;
+    if (!is_awaited(batch))
+        return;
     for (uint32_t i = 0; i < order_count; ++i)
         announce_to_all(batch, order[i]);
     for (uint32_t g = 0; g < batch->group_count; ++g) {

@@ -3,7 +3,7 @@
 #include "core/events/hooks.h"
 #include "core/entity/create_plan.h"
 #include "core/entity/create_rows.h"
-#include "core/entity/destroy.h"
+#include "core/entity/destroy_list.h"
 #include "core/entity/pool_component.h"
 #include "core/entity/required.h"
 #include "core/world/report.h"
@@ -50,30 +50,25 @@ mica_result mica_create_many(mica_world *world, uint32_t count, const mica_value
     return MICA_OK;
 }
 
+/* Records the destruction of those that live. */
+static uint32_t record_many(mica_world *world, const mica_entity *entities, uint32_t count)
+{
+    uint32_t died = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        if (mica_is_alive(world, entities[i]) &&
+            !micap_recording_destroys(world, &micap_recorder(world)->recording, entities[i]))
+            died += mica_destroy(world, entities[i]);
+    return died;
+}
+
 uint32_t mica_destroy_many(mica_world *world, const mica_entity *entities, uint32_t count)
 {
     MICAP_IMMEDIATE_CHANGE(world);
     if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, entities, count))
         return 0;
-    uint32_t died = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        if (world->recording_depth) {
-            if (mica_is_alive(world, entities[i]) &&
-                !micap_recording_destroys(world, &micap_recorder(world)->recording, entities[i]))
-                died += mica_destroy(world, entities[i]);
-            continue;
-        }
-        bool is_alone = !micap_pools_mask(&world->pools, entities[i].index) &&
-                        !micap_is_attached(&world->attachments, entities[i].index) &&
-                        !micap_death_hooks(micap_locate(world, entities[i]).chunk->archetype);
-        uint32_t run = is_alone ? micap_destroy_neighbours(world, entities + i, count - i) : 0;
-        if (run) {
-            died += run;
-            i += run - 1;
-        } else if (micap_is_row(micap_locate(world, entities[i]))) {
-            died += micap_destroy_living(world, entities[i]);
-        }
-    }
+    if (world->recording_depth)
+        return record_many(world, entities, count);
+    uint32_t died = micap_destroy_list(world, entities, count);
     micap_hooks_end(world);
     return died;
 }

@@ -264,9 +264,8 @@ static inline bool fits(mica_value value, uint64_t bytes)
 }
 
 /* The fast path of adding a component by setting it. */
-static __attribute__((noinline)) bool set_new(mica_world *world, mica_entity entity, mica_value value)
+static __attribute__((noinline)) bool set_new(mica_world *world, mica_entity entity, mica_value value, micap_row spot)
 {
-    micap_row spot = micap_locate(world, entity);
     const micap_edge *edge = short_edge(spot, value.component, MICAP_EDGE_ADDS);
     if (MICAP_UNLIKELY(!edge || edge->calls || edge->column == MICAP_COLUMN_TAG ||
                        !fits(value, edge->end->columns[edge->column].bytes)))
@@ -286,7 +285,7 @@ static __attribute__((noinline)) bool set_chunk(mica_world *world, mica_entity e
     micap_row spot = micap_locate(world, entity);
     const micap_finder *finder = micap_chunk_find(spot.chunk, value.component);
     if (!finder->component)
-        return set_new(world, entity, value);
+        return set_new(world, entity, value, spot);
     const micap_archetype *archetype = spot.chunk->archetype;
     if (MICAP_UNLIKELY(!archetype->columns[finder->column].trivial || !fits(value, finder->bytes)))
         return micap_set_any(world, entity, value);

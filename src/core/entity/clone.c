@@ -209,7 +209,23 @@ static mica_entity record_clone(mica_world *world, mica_entity entity, const clo
     return clone;
 }
 
-/* The fast path: a row whose columns are bytes, without pools, hooks and companions, is copied to the end of its archetype. */
+enum { HOOKED_MAX = 16 }; /* columns of a row whose hooks are called by the fast path */
+
+/* Calls the hooks of a row that was created with all its values. */
+static void announce_row(mica_world *world, micap_row row)
+{
+    const micap_archetype *archetype = row.chunk->archetype;
+    mica_value values[HOOKED_MAX];
+    for (uint32_t i = 0; i < archetype->column_count; ++i)
+        values[i] = (mica_value){archetype->columns[i].component, archetype->columns[i].bytes,
+                                 micap_chunk_value(row.chunk, i, row.row)};
+    micap_settle_hold(world);
+    micap_hooks_added_given(world, row, values, archetype->column_count);
+    micap_settle_end_hold(world);
+    micap_hooks_end(world);
+}
+
+/* The fast path: a row whose columns are copied as bytes, without pools and companions, is copied to the end of its archetype. */
 static mica_entity clone_row(mica_world *world, mica_entity entity, micap_archetype *archetype)
 {
     uint64_t *record;
@@ -227,13 +243,16 @@ static mica_entity clone_row(mica_world *world, mica_entity entity, micap_archet
                           target->bytes);
     micap_rows_commit_record(world, to, clone, record);
     ++world->structure;
+    if (MICAP_UNLIKELY(micap_creation_hooks(archetype)))
+        announce_row(world, to);
     return clone;
 }
 
 static bool is_for_row(const mica_world *world, mica_entity entity, const micap_archetype *archetype)
 {
-    return archetype->trivial && !archetype->has_companions && !micap_creation_hooks(archetype) &&
-           !world->recording_depth && !micap_pools_mask(&world->pools, entity.index);
+    return archetype->copies_as_bytes && !archetype->has_companions && !world->recording_depth &&
+           (!micap_creation_hooks(archetype) || archetype->column_count <= HOOKED_MAX) &&
+           !micap_pools_mask(&world->pools, entity.index);
 }
 
 mica_entity mica_clone(mica_world *world, mica_entity entity)

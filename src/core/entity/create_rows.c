@@ -261,7 +261,7 @@ static void remove_last_rows(mica_world *world, micap_archetype *archetype, uint
         micap_chunk *chunk = archetype->chunks[archetype->tail];
         micap_row last = {chunk, chunk->count - 1};
         mica_entity entity = micap_chunk_entities(chunk)[last.row];
-        micap_row_destruct(last);
+        micap_rows_destruct(world, last, 1);
         micap_row_fill_hole(world, last);
         if (reuse)
             micap_entity_give_unused(&world->entities, entity);

@@ -14,10 +14,8 @@ void micap_destroy_row(mica_world *world, micap_row spot)
     mica_entity entity = micap_chunk_entities(spot.chunk)[spot.row];
     if (MICAP_UNLIKELY(world->pools.count))
         micap_pools_entity_dies(world, entity);
-    if (MICAP_UNLIKELY(!spot.chunk->archetype->trivial)) {
-        micap_preserve_rows(world, spot.chunk, spot.row, 1);
-        micap_row_destruct(spot);
-    }
+    if (MICAP_UNLIKELY(!spot.chunk->archetype->trivial))
+        micap_rows_destruct(world, spot, 1);
     micap_row_fill_hole(world, spot);
     micap_entity_forget(world, entity);
     ++world->structure;
@@ -36,23 +34,13 @@ void micap_destroy_row_with_hooks(mica_world *world, micap_row spot)
     micap_destroy_row(world, spot);
 }
 
-/* Destroys the values of rows that lie one after the other. */
-static void destruct_run(mica_world *world, micap_row spot, uint32_t count)
-{
-    const micap_archetype *archetype = spot.chunk->archetype;
-    micap_preserve_rows(world, spot.chunk, spot.row, count);
-    for (uint32_t i = 0; !archetype->trivial && i < archetype->column_count; ++i)
-        if (!archetype->columns[i].trivial)
-            micap_values_destruct(archetype->columns[i].type, micap_chunk_value(spot.chunk, i, spot.row), count);
-}
-
 /* Destroys rows that lie one after the other, and belong to these entities. */
 static void destroy_run(mica_world *world, micap_row spot, const mica_entity *entities, uint32_t count)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
     if (is_seen(world, archetype))
         micap_hooks_removing(world, NULL, spot, count);
-    destruct_run(world, spot, count);
+    micap_rows_destruct(world, spot, count);
     for (uint32_t i = 0; world->pools.count && i < count; ++i)
         micap_pools_entity_dies(world, entities[i]);
     if (count == 1)
@@ -124,10 +112,8 @@ static MICAP_INLINE bool destroy_alone(mica_world *world, mica_entity entity, mi
     if (pools)
         micap_pools_remove_fast(world, entity, pools);
     micap_touch_record(&world->entities, entity.index);
-    if (!spot.chunk->archetype->trivial) {
-        micap_preserve_rows(world, spot.chunk, spot.row, 1);
-        micap_row_destruct(spot);
-    }
+    if (!spot.chunk->archetype->trivial)
+        micap_rows_destruct(world, spot, 1);
     micap_entity_put_free(&world->entities, entity.index, entity.generation + 1);
     ++world->structure;
     return micap_row_fill_hole(world, spot);
@@ -156,9 +142,8 @@ static __attribute__((noinline)) bool destroy_other(mica_world *world, mica_enti
     return true;
 }
 
-uint32_t micap_destroy_living(mica_world *world, mica_entity entity)
+uint32_t micap_destroy_living(mica_world *world, mica_entity entity, micap_row spot)
 {
-    micap_row spot = micap_locate(world, entity);
     uint64_t pools = micap_pools_mask(&world->pools, entity.index);
     if (MICAP_UNLIKELY(!dies_alone(world, entity, spot, pools)))
         return micap_destroy_with_dependents(world, entity);
@@ -167,45 +152,6 @@ uint32_t micap_destroy_living(mica_world *world, mica_entity entity)
     else
         destroy_alone(world, entity, spot, pools);
     return 1;
-}
-
-/* Whether an entity is in this row, and nothing but the row and the handle has to go. */
-static inline bool is_alone_at(const mica_world *world, mica_entity entity, const micap_chunk *chunk, uint32_t row)
-{
-    return micap_record_of(&world->entities, entity) == micap_record_pack(entity.generation, chunk->number, row) &&
-           entity.generation != world->entities.last_generation && !micap_pools_mask(&world->pools, entity.index) &&
-           !micap_is_attached(&world->attachments, entity.index);
-}
-
-uint32_t micap_destroy_neighbours(mica_world *world, const mica_entity *entities, uint32_t count)
-{
-    micap_row spot = micap_locate(world, entities[0]);
-    const micap_archetype *archetype = spot.chunk->archetype;
-    if (!micap_is_row(spot) || !archetype->moves_as_bytes || entities[0].generation == world->entities.last_generation)
-        return 0;
-    /* Rows that were moved into holes lie in the opposite order at the end. */
-    bool is_last = spot.chunk == archetype->chunks[archetype->tail] && spot.row + 1 == spot.chunk->count;
-    uint32_t run = 1;
-    if (is_last)
-        while (run < count && run <= spot.row && is_alone_at(world, entities[run], spot.chunk, spot.row - run))
-            ++run;
-    else
-        while (run < count && is_alone_at(world, entities[run], spot.chunk, spot.row + run))
-            ++run;
-    for (uint32_t i = 0; i < run; ++i)
-        micap_touch_record(&world->entities, entities[i].index);
-    if (MICAP_UNLIKELY(!archetype->trivial))
-        destruct_run(world, (micap_row){spot.chunk, is_last ? spot.row + 1 - run : spot.row}, run);
-    if (is_last)
-        micap_rows_drop_last(world, spot.chunk->archetype, run);
-    else if (run == 1)
-        micap_row_fill_hole(world, spot);
-    else
-        micap_rows_remove(world, spot, run);
-    for (uint32_t i = 0; i < run; ++i)
-        micap_entity_put_free(&world->entities, entities[i].index, entities[i].generation + 1);
-    world->structure += run;
-    return run;
 }
 
 bool mica_destroy(mica_world *world, mica_entity entity)

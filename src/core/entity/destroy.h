@@ -32,12 +32,7 @@ void micap_destroy_row_with_hooks(mica_world *world, micap_row spot);
 uint32_t micap_destroy_dependents(mica_world *world, mica_entity entity);
 uint32_t micap_destroy_with_dependents(mica_world *world, mica_entity entity);
 
-/* The second by the fast path if nothing depends on the entity. */
-uint32_t micap_destroy_living(mica_world *world, mica_entity entity);
-
-/* Destroys the first of these entities together, if they lie one after the other and nothing but their rows has to go. Returns how
- * many; 0: the first one needs the general path, or is not alive. The result is that of destroying one after the other. The first one
- * has no attachments, is in no pool, and no hook awaits its death. */
-uint32_t micap_destroy_neighbours(mica_world *world, const mica_entity *entities, uint32_t count);
+/* The second by the fast path if nothing depends on the entity, whose row is given. */
+uint32_t micap_destroy_living(mica_world *world, mica_entity entity, micap_row spot);
 
 #endif

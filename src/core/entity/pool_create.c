@@ -21,11 +21,10 @@ static bool make_room(mica_world *world, mica_pool *pool, const mica_entity *ent
                       const char **from)
 {
     size_t offset = offset_in(pool, *from);
-    for (uint32_t k = 0; k < count; ++k)
-        if (MICAP_UNLIKELY(!micap_pools_make_room(world, pool, entities[k], count))) {
-            micap_fail_memory(world, pool->type->type.name);
-            return false;
-        }
+    if (MICAP_UNLIKELY(!micap_pools_make_room_for_list(world, pool, entities, count))) {
+        micap_fail_memory(world, pool->type->type.name);
+        return false;
+    }
     if (offset != SIZE_MAX)
         *from = pool->values + offset;
     return true;
@@ -68,6 +67,10 @@ static const void *element(const mica_pool *pool, source source, uint32_t k)
 static bool make_in_place(mica_world *world, mica_pool *pool, source source, const mica_entity *entities,
                           uint32_t count)
 {
+    if (pool->changes_fast && !pool->present && source.from && source.period >= count) { /* next to each other */
+        memcpy(micap_pool_value(pool, pool->row_limit), source.from, (size_t)count * pool->value_bytes);
+        return true;
+    }
     for (uint32_t k = 0; k < count; ++k) {
         const void *value = element(pool, source, k);
         if (micap_pool_make_value(pool, raw_row(pool, entities, k), value))
@@ -177,9 +180,13 @@ bool micap_pooled_create(mica_world *world, const micap_creation *what, const mi
 {
     if (!make_all(world, what, entities, count))
         return false;
-    for (uint32_t i = 0; i < what->value_count; ++i)
-        if (pool_of_value(world, &what->values[i]))
-            commit_values(world, pool_of_value(world, &what->values[i]), entities, count);
+    for (uint32_t i = 0; i < what->value_count; ++i) {
+        mica_pool *pool = pool_of_value(world, &what->values[i]);
+        if (pool && pool->changes_fast)
+            micap_pools_commit_list(world, pool, entities, count);
+        else if (pool)
+            commit_values(world, pool, entities, count);
+    }
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
 #include "pool/pool_fast_rows.h"
+#include "pool/pool_lists.h"
 
 static inline bool is_living(const mica_world *world, mica_entity entity)
 {
@@ -38,20 +39,23 @@ static MICAP_INLINE char *add_mapped(mica_world *world, mica_pool *pool, mica_en
     return micap_pool_add_mapped(pool, entity, entry, micap_version(world), false);
 }
 
-/* The same for a pool with a direct index, and for a tag, which has something to point to. */
-static inline char *add_direct(mica_world *world, mica_pool *pool, mica_entity entity)
+/* The same for another pool, and for a tag, which has something to point to. */
+static inline char *add_other(mica_world *world, mica_pool *pool, mica_entity entity)
 {
-    if (!micap_pool_is_free(pool, entity.index) || !micap_map_at(&world->pools.masks, entity.index))
+    bool is_ready =
+        pool->present ? micap_pool_is_free(pool, entity.index) : micap_pool_is_ready_packed(pool, entity.index);
+    if (!is_ready || !micap_map_at(&world->pools.masks, entity.index))
         return NULL;
     enter_mask(world, pool, entity.index);
+    if (!pool->present)
+        return micap_pool_add_packed(pool, entity, micap_version(world));
     char *value = micap_pool_add_direct(pool, entity, micap_version(world), false);
     return value ? value : &micap_tag_value;
 }
 
 static inline char *add_row(mica_world *world, mica_pool *pool, mica_entity entity)
 {
-    return MICAP_LIKELY(pool->kind == MICAP_POOL_MAP) ? add_mapped(world, pool, entity)
-                                                      : add_direct(world, pool, entity);
+    return MICAP_LIKELY(pool->changes_by_map) ? add_mapped(world, pool, entity) : add_other(world, pool, entity);
 }
 
 /* An entity that has a row is alive: a pool with the fast path keeps no rows of destroyed entities. */
@@ -67,25 +71,27 @@ static MICAP_INLINE bool remove_mapped(mica_world *world, mica_pool *pool, mica_
     return true;
 }
 
-/* The same for a pool with a direct index, and for a tag, which knows no generations. */
-static inline bool remove_direct(mica_world *world, mica_pool *pool, mica_entity entity)
+/* The same for another pool; a tag knows no generations. */
+static inline bool remove_other(mica_world *world, mica_pool *pool, mica_entity entity)
 {
     if (micap_pool_row(pool, entity) == MICAP_ROW_NONE)
         return false;
     leave_mask(world, pool, entity.index);
-    micap_pool_remove_direct(pool, entity.index, micap_version(world), false);
+    if (pool->present)
+        micap_pool_remove_direct(pool, entity.index, micap_version(world), false);
+    else
+        micap_pool_remove_packed(pool, entity, micap_version(world));
     return true;
 }
 
 static inline bool remove_row(mica_world *world, mica_pool *pool, mica_entity entity)
 {
-    return MICAP_LIKELY(pool->kind == MICAP_POOL_MAP) ? remove_mapped(world, pool, entity)
-                                                      : remove_direct(world, pool, entity);
+    return MICAP_LIKELY(pool->changes_by_map) ? remove_mapped(world, pool, entity) : remove_other(world, pool, entity);
 }
 
-static __attribute__((noinline)) void *add_direct_or_any(mica_world *world, mica_pool *pool, mica_entity entity)
+static __attribute__((noinline)) void *add_other_or_any(mica_world *world, mica_pool *pool, mica_entity entity)
 {
-    char *value = is_living(world, entity) ? add_direct(world, pool, entity) : NULL;
+    char *value = is_living(world, entity) ? add_other(world, pool, entity) : NULL;
     if (MICAP_UNLIKELY(!value))
         return micap_add_any(world, entity, pool->type->id);
     micap_zero_trivial(value, pool->value_bytes);
@@ -97,8 +103,8 @@ void *micap_pooled_add_or_any(mica_world *world, mica_entity entity, mica_compon
     mica_pool *pool = micap_pool_of(world, component);
     if (MICAP_UNLIKELY(!micap_pool_is_fast(world, pool)))
         return micap_add_any(world, entity, component);
-    if (pool->kind != MICAP_POOL_MAP)
-        return add_direct_or_any(world, pool, entity);
+    if (!pool->changes_by_map)
+        return add_other_or_any(world, pool, entity);
     char *value = is_living(world, entity) ? add_mapped(world, pool, entity) : NULL;
     if (MICAP_UNLIKELY(!value))
         return micap_add_any(world, entity, component);
@@ -107,15 +113,34 @@ void *micap_pooled_add_or_any(mica_world *world, mica_entity entity, mica_compon
     return value;
 }
 
-/* Replaces the value of a row, and adds one if there is none. */
-static __attribute__((noinline)) bool set_direct_or_any(mica_world *world, mica_pool *pool, mica_entity entity,
-                                                        mica_value value)
+/* Replaces the value of a row, if the entity has one. A tag has no value. */
+static inline bool overwrite(mica_world *world, mica_pool *pool, mica_entity entity, const char *from)
 {
-    char *to = is_living(world, entity) ? add_direct(world, pool, entity) : NULL;
+    uint32_t row = micap_pool_row(pool, entity);
+    if (row == MICAP_ROW_NONE || pool->kind == MICAP_POOL_TAG)
+        return false;
+    micap_pool_touch_value(pool, row, micap_version(world));
+    memmove(micap_pool_value(pool, row), from, pool->value_bytes);
+    return true;
+}
+
+/* Replaces the value of a row, and adds one if there is none. */
+static __attribute__((noinline)) bool set_other_or_any(mica_world *world, mica_pool *pool, mica_entity entity,
+                                                       mica_value value)
+{
+    if (overwrite(world, pool, entity, value.data))
+        return true;
+    char *to = is_living(world, entity) ? add_other(world, pool, entity) : NULL;
     if (MICAP_UNLIKELY(!to))
         return micap_set_any(world, entity, value);
     micap_copy_fresh(to, value.data, pool->value_bytes);
     return true;
+}
+
+static __attribute__((noinline)) bool overwrite_or_any(mica_world *world, mica_pool *pool, mica_entity entity,
+                                                       mica_value value)
+{
+    return overwrite(world, pool, entity, value.data) || micap_set_any(world, entity, value);
 }
 
 bool micap_pooled_set_or_any(mica_world *world, mica_entity entity, mica_value value)
@@ -123,18 +148,18 @@ bool micap_pooled_set_or_any(mica_world *world, mica_entity entity, mica_value v
     mica_pool *pool = micap_pool_of(world, value.component);
     if (MICAP_UNLIKELY(!micap_pool_is_fast(world, pool) || value.size_bytes != pool->value_bytes || !value.data))
         return micap_set_any(world, entity, value);
-    if (pool->kind != MICAP_POOL_MAP)
-        return set_direct_or_any(world, pool, entity, value);
+    if (!pool->changes_by_map)
+        return set_other_or_any(world, pool, entity, value);
     char *to = is_living(world, entity) ? add_mapped(world, pool, entity) : NULL;
     if (MICAP_UNLIKELY(!to))
-        return micap_set_any(world, entity, value);
+        return overwrite_or_any(world, pool, entity, value);
     micap_copy_fresh(to, value.data, pool->value_bytes);
     return true;
 }
 
-static __attribute__((noinline)) bool remove_direct_or_any(mica_world *world, mica_pool *pool, mica_entity entity)
+static __attribute__((noinline)) bool remove_other_or_any(mica_world *world, mica_pool *pool, mica_entity entity)
 {
-    return (is_living(world, entity) && remove_direct(world, pool, entity)) ||
+    return (is_living(world, entity) && remove_other(world, pool, entity)) ||
            micap_remove_any(world, entity, pool->type->id);
 }
 
@@ -143,16 +168,9 @@ bool micap_pooled_remove_or_any(mica_world *world, mica_entity entity, mica_comp
     mica_pool *pool = micap_pool_of(world, component);
     if (MICAP_UNLIKELY(!micap_pool_is_fast(world, pool)))
         return micap_remove_any(world, entity, component);
-    if (pool->kind != MICAP_POOL_MAP)
-        return remove_direct_or_any(world, pool, entity);
+    if (!pool->changes_by_map)
+        return remove_other_or_any(world, pool, entity);
     return MICAP_LIKELY(remove_mapped(world, pool, entity)) || micap_remove_any(world, entity, component);
-}
-
-static void overwrite(mica_world *world, mica_pool *pool, mica_entity entity, const char *from)
-{
-    uint32_t row = micap_pool_row(pool, entity);
-    micap_pool_touch(pool, MICAP_ALL_COLUMNS, row, 1, micap_version(world));
-    micap_copy_trivial(micap_pool_value(pool, row), from, pool->value_bytes);
 }
 
 void micap_pooled_set_reserved(mica_world *world, mica_pool *pool, mica_entity entity, const char *from)
@@ -171,45 +189,31 @@ void micap_pooled_remove_reserved(mica_world *world, mica_pool *pool, mica_entit
     remove_row(world, pool, entity);
 }
 
-/* Adds rows to a pool with a map. What is the same for all is done once: 22 instructions per row instead of 66. */
-static void add_many_mapped(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count,
-                            const char *from)
+/* Fills the rows that entities of a list get. */
+static void fill_rows(mica_pool *pool, const mica_entity *entities, uint32_t count, const char *from)
 {
-    uint64_t bit = (uint64_t)1 << pool->bit;
-    uint32_t first = pool->row_limit;
-    mica_version version = micap_version(world);
-    const micap_index masks = world->pools.masks, index = pool->index;
-    for (uint32_t i = 0; i < count; ++i) {
-        *micap_map_entry_at(&masks, entities[i].index) |= bit;
-        *micap_map_entry_at(&index, entities[i].index) = micap_map_entry(entities[i], first + i);
-    }
-    memcpy(pool->owners + first, entities, count * sizeof *entities);
-    micap_repeat_value(pool->values + (size_t)first * pool->value_bytes, from, pool->value_bytes, count);
-    for (uint32_t row = first / MICA_SLICE_ROWS * MICA_SLICE_ROWS; row < first + count; row += MICA_SLICE_ROWS)
-        micap_pool_stamps(pool, row)[0] = version;
-    pool->row_limit += count;
-    pool->count += count;
-    pool->stamp += count;
-    world->structure += count;
+    if (!pool->present)
+        micap_repeat_value(micap_pool_value(pool, pool->row_limit), from, pool->value_bytes, count);
+    else
+        for (uint32_t i = 0; i < count; ++i)
+            micap_copy_inline(micap_pool_value(pool, entities[i].index), from, pool->value_bytes);
 }
 
 void micap_pooled_add_many(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count,
                            const char *from)
 {
-    if (pool->kind == MICAP_POOL_MAP && count) {
-        add_many_mapped(world, pool, entities, count, from);
-        return;
-    }
-    for (uint32_t i = 0; i < count; ++i) {
-        char *value = add_row(world, pool, entities[i]);
-        MICAP_ASSERT(value, "there is room for all");
-        if (from)
-            micap_copy_trivial(value, from, pool->value_bytes);
-    }
+    if (count && from)
+        fill_rows(pool, entities, count, from);
+    micap_pools_commit_list(world, pool, entities, count);
 }
 
 void micap_pooled_remove_many(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; ++i)
+    for (uint32_t i = 0; i < count && pool->group; ++i)
         remove_row(world, pool, entities[i]);
+    if (pool->group)
+        return;
+    micap_pool_remove_list(pool, entities, count, micap_version(world));
+    for (uint32_t i = 0; i < count; ++i)
+        leave_mask(world, pool, entities[i].index);
 }

@@ -1,5 +1,5 @@
-/* The fast path of adding to and removing from a pool: trivial whole values of any size that are found by a map or a direct index,
- * or the bits of a tag; no hooks, groups, rows of dead entities or snapshots. See changes_fast in pool/pool.h. */
+/* The fast path of adding to and removing from a pool: trivial whole values of any size, or the bits of a tag; no hooks, rows of dead
+ * entities or snapshots. See changes_fast in pool/pool.h. */
 #ifndef MICAP_CORE_ENTITY_POOL_FAST_PATH_H
 #define MICAP_CORE_ENTITY_POOL_FAST_PATH_H
 
@@ -21,7 +21,7 @@ bool micap_pooled_remove_or_any(mica_world *world, mica_entity entity, mica_comp
 void micap_pooled_set_reserved(mica_world *world, mica_pool *pool, mica_entity entity, const char *from);
 void micap_pooled_remove_reserved(mica_world *world, mica_pool *pool, mica_entity entity);
 
-/* The same for many: none of them has a row, and all get the same value, which is NULL for a tag; those that have a row lose it. */
+/* The same for many: none of them has a row, and all get the same value, which is NULL for a tag; all have a row, and lose it. */
 void micap_pooled_add_many(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count,
                            const char *from);
 void micap_pooled_remove_many(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count);

@@ -210,24 +210,12 @@ static bool make_values(mica_world *world, const micap_type *type, const void *f
     return false;
 }
 
-/* Maps have pages; a direct index and the bits of a tag reach to the highest index. */
 static bool reserve_in_pool(mica_world *world, mica_pool *pool, const selection *selected)
 {
-    const mica_entity *entities = selected->entities;
-    uint32_t highest = 0, page = UINT32_MAX;
-    bool done = true;
-    for (uint32_t i = 0; done && i < selected->count; ++i) {
-        highest = entities[i].index > entities[highest].index ? i : highest;
-        if (entities[i].index >> MICAP_MAP_PAGE_SHIFT == page)
-            continue;
-        page = entities[i].index >> MICAP_MAP_PAGE_SHIFT;
-        done = micap_pools_make_room(world, pool, entities[i], selected->count);
-    }
-    if (done && selected->count)
-        done = micap_pools_make_room(world, pool, entities[highest], selected->count);
-    if (!done)
-        micap_fail_memory(world, "bulk change");
-    return done;
+    if (micap_pools_make_room_for_list(world, pool, selected->entities, selected->count))
+        return true;
+    micap_fail_memory(world, "bulk change");
+    return false;
 }
 
 static void add_to_pool(mica_world *world, mica_pool *pool, const selection *selected, const staged_values *staged)

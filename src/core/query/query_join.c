@@ -283,6 +283,16 @@ static uint32_t next_match(mica_view *view, const mica_query *query, uint32_t at
     }
 }
 
+/* How many consecutive indices, which all have the tag that drives the loop, belong to consecutive rows of a chunk. */
+static uint32_t tagged_rows(micap_row first, uint32_t index, uint32_t end)
+{
+    const mica_entity *entities = micap_chunk_entities(first.chunk) + first.row;
+    uint32_t left = first.chunk->count - first.row, limit = left < end - index ? left : end - index, count = 1;
+    while (count < limit && entities[count].index == index + count)
+        ++count;
+    return count;
+}
+
 /* The rows of a pool that match, run by run. */
 static bool next_driven(mica_view *view, const mica_query *query)
 {
@@ -297,6 +307,10 @@ static bool next_driven(mica_view *view, const mica_query *query)
         end = view->private_.end;
     if (runs_in_pools(query, driver)) {
         micap_join_visit visit = {query, driver, driver->owners + at, at, end - at, view->private_.since};
+        count = micap_join_run(&visit, &first);
+    } else if (driver->kind == MICAP_POOL_TAG && !query->filter_count && !query->has_pooled_group) {
+        const mica_entity *entities = micap_chunk_entities(first.spot.chunk) + first.spot.row;
+        micap_join_visit visit = {query, driver, entities, at, tagged_rows(first.spot, at, end), view->private_.since};
         count = micap_join_run(&visit, &first);
     } else {
         while (at + count < end && extends(view, query, at, &first, count, &found))

@@ -111,12 +111,43 @@ static uint32_t looked_up_run(const micap_join_visit *visit, const micap_join *j
     return count;
 }
 
+/* Whether the bits of a tag decide a term. */
+static bool is_tag_term(const micap_join *join)
+{
+    return join->pool->kind == MICAP_POOL_TAG && !join->pool->enabled && join->access != MICA_ACCESS_ADDED &&
+           join->access != MICA_ACCESS_CHANGED && join->access != MICA_ACCESS_DISABLED;
+}
+
+/* How many entities from number `from` on have the tag of a term, or lack it, as the term wants it. */
+static uint32_t tagged_run(const micap_join_visit *visit, const micap_join *join, uint32_t first_row, uint32_t from,
+                           uint32_t count)
+{
+    bool is_wanted =
+        join->access != MICA_ACCESS_WITHOUT && (micap_access_demands(join->access) || first_row != MICAP_ROW_NONE);
+    if (join->access != MICA_ACCESS_WITHOUT && !micap_access_demands(join->access) && !join->is_flag)
+        return count;
+    const mica_pool *pool = join->pool;
+    const mica_entity *entities = visit->entities + from;
+    const uint64_t *present = pool->present;
+    const uint32_t limit = pool->present_words * 64;
+    if (is_wanted && visit->driver && visit->driver->kind == MICAP_POOL_TAG) { /* then indices are consecutive */
+        uint32_t index = visit->at + from, end = index < limit ? micap_pool_run_end(pool, index) : index;
+        return end - index < count ? end - index : count;
+    }
+    for (uint32_t i = 0; i < count; ++i)
+        if ((entities[i].index < limit && micap_bit(present, entities[i].index)) != is_wanted)
+            return i;
+    return count;
+}
+
 static uint32_t run_in_pool(const micap_join_visit *visit, const micap_join *join, uint32_t first_row, uint32_t from,
                             uint32_t count)
 {
     const mica_pool *pool = join->pool;
     if (pool == visit->driver)
         return satisfied_run(join, first_row + from, count, visit->since);
+    if (is_tag_term(join))
+        return tagged_run(visit, join, first_row, from, count);
     if (!join->has_column || first_row == MICAP_ROW_NONE || pool->next)
         return looked_up_run(visit, join, first_row, from, count);
     count = owners_run(visit, pool, first_row + from, from, count);

@@ -69,7 +69,7 @@ static void fill_slots(micap_archetype *archetype)
 
 static void fill_columns(mica_world *world, micap_archetype *archetype)
 {
-    archetype->trivial = archetype->moves_as_bytes = true;
+    archetype->trivial = archetype->moves_as_bytes = archetype->copies_as_bytes = true;
     for (uint32_t i = 0; i < archetype->component_count; ++i) {
         const micap_type *type = micap_component_of(&world->components, archetype->components[i])->type;
         archetype->signature |= micap_signature_bit(type->id);
@@ -85,6 +85,7 @@ static void fill_columns(mica_world *world, micap_archetype *archetype)
         column->type = type;
         archetype->trivial &= column->trivial;
         archetype->moves_as_bytes &= !type->type.move;
+        archetype->copies_as_bytes &= !type->type.copy;
         archetype->has_companions |= type->companion != MICAP_COMPANION_NONE;
     }
 }

@@ -58,16 +58,18 @@ typedef struct micap_archetype {
     mica_component *components; /* all of them, tags and companions too, by rising id */
     uint32_t component_count;
     uint32_t row_bytes;
-    bool trivial;        /* all columns are */
-    bool moves_as_bytes; /* no column has a move function */
-    bool destroys_fast;  /* trivial, and without hooks that see it: see mica_destroy */
-    bool has_companions; /* some column is one */
-    bool is_hidden;      /* some component hides its entities */
-    uint8_t hook_mask;   /* bit per event that some component has a hook or a watch for */
+    bool trivial;         /* all columns are */
+    bool moves_as_bytes;  /* no column has a move function, */
+    bool copies_as_bytes; /* or a copy function */
+    bool destroys_fast;   /* trivial, and without hooks that see it: see mica_destroy */
+    bool has_companions;  /* some column is one */
+    bool is_hidden;       /* some component hides its entities */
+    uint8_t hook_mask;    /* bit per event that some component has a hook or a watch for */
     /* By event (ADD, SET, REMOVE): a bit per component of the list below that has a hook, a watch or a list for it; the last bit is for
      * all others. See micap_next_hooked. */
     uint64_t hooked[3];
     uint32_t incoming; /* rows a flush is about to add */
+    uint32_t listed;   /* while entities of a list are sorted by archetype: 1 + its place among them; else 0 */
     micap_edge *edges; /* open addressing by component id */
     uint32_t edge_count;
     uint32_t edge_capacity;

@@ -511,6 +511,44 @@ void micap_entities_give_many(micap_entities *entities, const mica_entity *list,
     }
 }
 
+/* Frees those at the beginning of a list whose slots lie in one page and have a generation left. Returns how many. */
+static uint32_t give_in_page(micap_entities *entities, const mica_entity *list, uint32_t count)
+{
+    uint32_t page_index = list[0].index >> MICAP_PAGE_SHIFT, given = 0;
+    micap_page *page = &entities->pages[page_index];
+    uint64_t *const records = page->records;
+    const uint32_t last_generation = entities->last_generation;
+    uint32_t next = page->first_free;
+    for (; given < count; ++given) {
+        mica_entity entity = list[given];
+        if (entity.index >> MICAP_PAGE_SHIFT != page_index || entity.generation == last_generation)
+            break;
+        uint32_t slot = entity.index & (MICAP_PAGE_RECORDS - 1);
+        records[slot] = micap_record_pack(entity.generation + 1, MICAP_CHUNK_NONE, next);
+        next = slot;
+    }
+    if (given && page->first_free == MICAP_SLOT_END) {
+        page->next = entities->first_page;
+        entities->first_page = page_index + 1;
+    }
+    page->first_free = (uint16_t)next;
+    entities->free_count += given;
+    return given;
+}
+
+void micap_entities_give_in_order(micap_entities *entities, const mica_entity *list, uint32_t count)
+{
+    for (uint32_t i = 0; entities->undo->before && i < count; ++i)
+        micap_touch_record(entities, list[i].index);
+    for (uint32_t i = 0, given; i < count; i += given) {
+        given = give_in_page(entities, list + i, count - i);
+        if (!given) {
+            micap_entity_retire(entities, list[i].index);
+            given = 1;
+        }
+    }
+}
+
 bool micap_entities_set_lanes(mica_world *world, uint32_t count)
 {
     micap_entities *entities = &world->entities;

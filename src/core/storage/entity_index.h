@@ -284,8 +284,9 @@ static inline void micap_entity_give(micap_entities *entities, mica_entity entit
         micap_entity_retire(entities, entity.index);
 }
 
-/* The same for many, the last one first. */
+/* The same for many: the last one first, or in their order. */
 void micap_entities_give_many(micap_entities *entities, const mica_entity *list, uint32_t count);
+void micap_entities_give_in_order(micap_entities *entities, const mica_entity *list, uint32_t count);
 
 /* Frees a handle that was not returned to the program. */
 static inline void micap_entity_give_unused(micap_entities *entities, mica_entity entity)

@@ -37,14 +37,19 @@ static micap_name *find_text(const micap_names *names, mica_entity scope, const 
     return NULL;
 }
 
+/* What refers to the entry of an entity; to none if it has no name. There are names. */
+static inline uint32_t *find_link(const micap_names *names, mica_entity entity)
+{
+    uint32_t *link = bucket_by_entity(names, entity);
+    while (*link && !mica_same(names->entries[*link - 1].entity, entity))
+        link = &names->entries[*link - 1].next_by_entity;
+    return link;
+}
+
 static micap_name *find_entity(const micap_names *names, mica_entity entity)
 {
-    if (!names->count)
-        return NULL;
-    for (uint32_t at = *bucket_by_entity(names, entity); at; at = names->entries[at - 1].next_by_entity)
-        if (mica_same(names->entries[at - 1].entity, entity))
-            return &names->entries[at - 1];
-    return NULL;
+    uint32_t at = names->count ? *find_link(names, entity) : 0;
+    return at ? &names->entries[at - 1] : NULL;
 }
 
 static void link_entry(micap_names *names, uint32_t index)
@@ -81,17 +86,21 @@ static bool reserve_buckets(mica_world *world)
     return true;
 }
 
-static void unlink_entry(micap_names *names, uint32_t index)
+/* Takes an entry out of the table by text. */
+static inline void unlink_text(micap_names *names, uint32_t index, size_t length)
 {
     micap_name *name = &names->entries[index];
-    uint32_t *link = bucket_by_text(names, name->scope, name->text, strlen(name->text));
+    uint32_t *link = bucket_by_text(names, name->scope, name->text, length);
     while (*link != index + 1)
         link = &names->entries[*link - 1].next_by_text;
     *link = name->next_by_text;
-    link = bucket_by_entity(names, name->entity);
-    while (*link != index + 1)
-        link = &names->entries[*link - 1].next_by_entity;
-    *link = name->next_by_entity;
+}
+
+static void unlink_entry(micap_names *names, uint32_t index)
+{
+    const micap_name *name = &names->entries[index];
+    unlink_text(names, index, strlen(name->text));
+    *find_link(names, name->entity) = name->next_by_entity;
 }
 
 /* Every change of a name goes through this function first: it makes the copy that the newest snapshot needs. */
@@ -99,6 +108,13 @@ static void touch_name(mica_world *world, mica_entity entity)
 {
     if (world->undo.before)
         micap_undo_save_name(world, entity);
+}
+
+static inline void free_entry(micap_names *names, uint32_t index)
+{
+    names->entries[index] = (micap_name){.next_by_text = names->first_free};
+    names->first_free = index + 1;
+    --names->count;
 }
 
 /* Takes an entry away; the caller owns its text. */
@@ -109,9 +125,7 @@ static micap_taken_name take_entry(mica_world *world, micap_name *name)
     micap_taken_name taken = {.scope = name->scope, .text = name->text};
     touch_name(world, name->entity);
     unlink_entry(names, index);
-    *name = (micap_name){.next_by_text = names->first_free};
-    names->first_free = index + 1;
-    --names->count;
+    free_entry(names, index);
     return taken;
 }
 
@@ -130,9 +144,18 @@ static void drop_entry(mica_world *world, micap_name *name)
 
 void micap_name_forget(mica_world *world, mica_entity entity)
 {
-    micap_name *name = find_entity(&world->names, entity);
-    if (name)
-        drop_entry(world, name);
+    micap_names *names = &world->names;
+    uint32_t *link = names->count ? find_link(names, entity) : NULL;
+    if (!link || !*link)
+        return;
+    uint32_t index = *link - 1;
+    char *text = names->entries[index].text;
+    size_t length = strlen(text);
+    touch_name(world, entity);
+    unlink_text(names, index, length);
+    *link = names->entries[index].next_by_entity;
+    free_entry(names, index);
+    micap_release(&world->memory, text, length + 1, 1);
 }
 
 /* The names themselves went with their entities. */

@@ -111,12 +111,11 @@ uint32_t micap_rows_in_order(micap_row first, const mica_entity *entities, uint3
     return run;
 }
 
-/* The same for rows in falling order. */
-static uint32_t rows_in_reverse(micap_row first, const mica_entity *entities, uint32_t count)
+uint32_t micap_rows_in_reverse(micap_row first, const mica_entity *entities, uint32_t count)
 {
     const mica_entity *owners = micap_chunk_entities(first.chunk) + first.row;
-    uint32_t run = 1;
-    while (run < count && mica_same(*(owners - run), entities[run]))
+    uint32_t run = 1, limit = at_most(count, first.row + 1);
+    while (run < limit && mica_same(*(owners - run), entities[run]))
         ++run;
     return run;
 }
@@ -170,7 +169,7 @@ static uint32_t step_with_holes(mica_world *world, const mica_entity *entities, 
                                 const micap_new_values *values)
 {
     micap_row_batch run = micap_row_batch_begin(micap_locate(world, entities[0]), edge->end, count);
-    run.count = run.is_backward ? rows_in_reverse(run.from, entities, run.count)
+    run.count = run.is_backward ? micap_rows_in_reverse(run.from, entities, run.count)
                                 : micap_rows_in_order(run.from, entities, run.count);
     micap_row_batch_move_columns(world, &run);
     finish_step(world, &run, edge, entities, values);

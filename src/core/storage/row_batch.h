@@ -40,8 +40,10 @@ void micap_repeat_value(char *to, const char *value, size_t bytes, uint32_t coun
 void micap_rows_step_many(mica_world *world, const mica_entity *entities, uint32_t count, const micap_edge *edge,
                           micap_new_values values);
 
-/* How many of these living entities, from the first on, have consecutive rows of one chunk. */
+/* How many of these entities, from the first on, which is in this row, have consecutive rows of one chunk; the second: in falling order.
+ * The others need not be alive. */
 uint32_t micap_rows_in_order(micap_row first, const mica_entity *entities, uint32_t count);
+uint32_t micap_rows_in_reverse(micap_row first, const mica_entity *entities, uint32_t count);
 
 /* Afterwards: the rows exist where they went, and no more where they came from. */
 void micap_row_batch_end(mica_world *world, const micap_row_batch *run);

@@ -187,12 +187,13 @@ void micap_row_move(micap_row from, micap_row to)
     }
 }
 
-void micap_row_destruct(micap_row spot)
+void micap_rows_destruct(mica_world *world, micap_row spot, uint32_t count)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
-    for (uint32_t i = 0; i < archetype->column_count; ++i)
+    micap_preserve_rows(world, spot.chunk, spot.row, count);
+    for (uint32_t i = 0; !archetype->trivial && i < archetype->column_count; ++i)
         if (!archetype->columns[i].trivial)
-            micap_values_destruct(archetype->columns[i].type, micap_chunk_value(spot.chunk, i, spot.row), 1);
+            micap_values_destruct(archetype->columns[i].type, micap_chunk_value(spot.chunk, i, spot.row), count);
 }
 
 uint32_t micap_rows_shrink(mica_world *world, micap_archetype *archetype, uint32_t keep)
@@ -227,6 +228,8 @@ static inline void own_hole(const mica_world *world, micap_row last, micap_row h
 /* The last chunk of an archetype lost its last row. */
 static MICAP_COLD bool leave_chunk(mica_world *world, micap_archetype *archetype)
 {
+    if (archetype->chunk_count == 1) /* it stays, and is open */
+        return true;
     if (archetype->tail)
         --archetype->tail;
     if (!archetype->incoming) /* else the chunks are reserved */

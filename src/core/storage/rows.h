@@ -124,8 +124,8 @@ bool micap_row_step_remove(mica_world *world, mica_entity entity, micap_row from
 /* What a pointer to a tag points to. */
 extern char micap_tag_value;
 
-/* Destroys the values of all columns of a row that own something. */
-void micap_row_destruct(micap_row spot);
+/* Destroys the values of rows that lie one after the other, in the columns that own something. */
+void micap_rows_destruct(mica_world *world, micap_row spot, uint32_t count);
 
 /* Sets the companions among the columns that `to` has and `from` (NULL: the empty set) does not have; the leaves of split
  * components stay raw. */

@@ -9,6 +9,7 @@
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
 #include "pool/pool_fast_rows.h"
+#include "pool/pool_lists.h"
 #include "pool/pool_rows.h"
 #include "pool/pool_check.h"
 #include "pool/pool_group.h"
@@ -85,6 +86,21 @@ bool micap_pools_make_room(mica_world *world, mica_pool *pool, mica_entity entit
     return done;
 }
 
+/* Maps have pages; a direct index and the bits of a tag reach to the highest index. */
+bool micap_pools_make_room_for_list(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count)
+{
+    uint32_t highest = 0, page = UINT32_MAX;
+    for (uint32_t i = 0; i < count; ++i) {
+        highest = entities[i].index > entities[highest].index ? i : highest;
+        if (entities[i].index >> MICAP_MAP_PAGE_SHIFT == page)
+            continue;
+        page = entities[i].index >> MICAP_MAP_PAGE_SHIFT;
+        if (!micap_pools_make_room(world, pool, entities[i], count))
+            return false;
+    }
+    return !count || micap_pools_make_room(world, pool, entities[highest], count);
+}
+
 void micap_pools_evict(mica_world *world, mica_pool *pool, mica_entity entity)
 {
     if (MICAP_LIKELY(!pool->may_hold_dead))
@@ -103,6 +119,17 @@ uint32_t micap_pools_commit(mica_world *world, mica_pool *pool, mica_entity enti
     *mask_of(&world->pools, entity.index) |= (uint64_t)1 << pool->bit;
     ++world->structure;
     return pool->group ? micap_pool_row(pool, entity) : row;
+}
+
+void micap_pools_commit_list(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count)
+{
+    const micap_index masks = world->pools.masks;
+    const uint64_t bit = (uint64_t)1 << pool->bit;
+    micap_map_touch_list(&masks, entities, count);
+    for (uint32_t i = 0; i < count; ++i)
+        *micap_map_entry_at(&masks, entities[i].index) |= bit;
+    micap_pool_append_list(pool, entities, count, micap_version(world));
+    world->structure += count;
 }
 
 void micap_pools_run_hook(mica_world *world, mica_event_kind kind, mica_pool *pool, uint32_t row, uint32_t count)
@@ -141,10 +168,10 @@ void micap_pools_update_fast_paths(mica_pool *pool)
     bool reads_fast = !pool->may_hold_dead && !pool->type->leaves &&
                       (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_DIRECT);
     pool->fast_kind = reads_fast ? pool->kind : MICAP_POOL_TAG;
-    pool->changes_fast = !pool->hook_mask && !pool->group && !pool->may_hold_dead && !type->many && !type->toggle &&
+    pool->changes_fast = !pool->hook_mask && !pool->may_hold_dead && !type->many && !type->toggle &&
                          !type->track_added && !type->track_changed && !pool->type->leaves && pool->type->trivial &&
-                         !pool->type->initial && pool->kind != MICAP_POOL_HASH && !pool->type->required_count &&
-                         !meets_rivals(pool);
+                         !pool->type->initial && !pool->type->required_count && !meets_rivals(pool);
+    pool->changes_by_map = pool->changes_fast && pool->kind == MICAP_POOL_MAP && !pool->group;
     micap_pools *pools = &pool->world->pools;
     uint64_t bit = (uint64_t)1 << pool->bit;
     pools->fast_bits = pools->count > 64 ? 0 : pool->changes_fast ? pools->fast_bits | bit : pools->fast_bits & ~bit;
@@ -247,6 +274,25 @@ static MICAP_INLINE void remove_fast(mica_world *world, mica_entity entity, uint
 void micap_pools_remove_fast(mica_world *world, mica_entity entity, uint64_t mask)
 {
     remove_fast(world, entity, mask, false);
+}
+
+void micap_pools_remove_many(mica_world *world, const mica_entity *entities, uint32_t count, uint64_t mask)
+{
+    micap_pools *pools = &world->pools;
+    const micap_index masks = pools->masks;
+    micap_map_touch_list(&masks, entities, count);
+    for (uint32_t i = 0; i < count; ++i)
+        *micap_map_entry_at(&masks, entities[i].index) = 0;
+    mica_version version = micap_version(world);
+    bool is_grouped = false; /* then what happens in one pool depends on the others */
+    for (uint64_t bits = mask; bits; bits &= bits - 1)
+        is_grouped |= pools->by_bit[__builtin_ctzll(bits)]->group != NULL;
+    for (uint32_t i = 0; is_grouped && i < count; ++i)
+        for (uint64_t bits = mask; bits; bits &= bits - 1)
+            micap_pool_remove_present(pools->by_bit[__builtin_ctzll(bits)], entities[i], version, true);
+    for (; !is_grouped && mask; mask &= mask - 1)
+        micap_pool_remove_list(pools->by_bit[__builtin_ctzll(mask)], entities, count, version);
+    world->structure += count;
 }
 
 void micap_pools_entity_dies(mica_world *world, mica_entity entity)

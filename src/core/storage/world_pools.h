@@ -40,11 +40,16 @@ void micap_pools_free(mica_world *world);
 
 /* Makes room for `count` instances, and for one of this entity, so that adding it can't fail. */
 bool micap_pools_make_room(mica_world *world, mica_pool *pool, mica_entity entity, uint64_t count);
+/* The same for one instance of each of these entities. */
+bool micap_pools_make_room_for_list(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count);
 /* Removes the row that a destroyed entity with the same index still has. */
 void micap_pools_evict(mica_world *world, mica_pool *pool, mica_entity entity);
 
 /* After both: adds an instance whose value was made at micap_pool_next_row. Runs no hooks. Returns its row. */
 uint32_t micap_pools_commit(mica_world *world, mica_pool *pool, mica_entity entity);
+
+/* The same for many, in a pool with the fast path. Rows of packed pools begin with the next one, in the order of the entities. */
+void micap_pools_commit_list(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count);
 
 /* Removes a row whose owner is dead, once it is counted as such. */
 void micap_pools_remove_dead(mica_world *world, mica_pool *pool, uint32_t row);
@@ -76,6 +81,9 @@ static inline bool micap_pools_leave_fast(const micap_pools *pools, uint64_t mas
 
 /* Removes these rows, if there is no snapshot. */
 void micap_pools_remove_fast(mica_world *world, mica_entity entity, uint64_t mask);
+
+/* The same for many entities with the same bits, also while there are snapshots. */
+void micap_pools_remove_many(mica_world *world, const mica_entity *entities, uint32_t count, uint64_t mask);
 
 /* Before the row of a dying entity goes: takes it out of its pools, each as it wants. */
 MICAP_COLD void micap_pools_entity_dies(mica_world *world, mica_entity entity);
