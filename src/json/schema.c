@@ -47,17 +47,15 @@ static bool copy_excludes(micap_memory *memory, mica_type *copy, const mica_type
     if (!count)
         return true;
     mica_type **list = micap_allocate_zeroed(memory, excludes_bytes(type), MICAP_ARRAY_ALIGNMENT);
-    if (!list)
-        return false;
-    mica_type *named = (mica_type *)(void *)(list + count + 1);
-    char *text = (char *)(named + count);
-    for (uint32_t i = 0; i < count; ++i) {
+    mica_type *named = list ? (mica_type *)(void *)(list + count + 1) : NULL;
+    char *text = list ? (char *)(named + count) : NULL;
+    for (uint32_t i = 0; list && i < count; ++i) {
         named[i].name = strcpy(text, type->excludes[i]->name);
         text += strlen(text) + 1;
         list[i] = &named[i];
     }
     copy->excludes = list;
-    return true;
+    return list != NULL;
 }
 
 static void free_type(micap_memory *memory, mica_type *type)

@@ -228,15 +228,13 @@ static bool read_excludes(reading *work, const micap_step_in *path, const json_t
         return true;
     mica_type **list = micap_json_allocate(work->compiler, (count + 1) * sizeof *list);
     mica_type *named = list ? micap_json_allocate(work->compiler, (count + 1) * sizeof *named) : NULL;
-    if (!named)
-        return false;
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; named && i < count; ++i) {
         list[i] = &named[i];
         if (!(named[i].name = json_string_value(json_array_get(names, i))))
             return fail(work, &step, "expected the names of components");
     }
     type->excludes = list;
-    return json_is_array(names) || fail(work, &step, "expected an array of names of components");
+    return named && (json_is_array(names) || fail(work, &step, "expected an array of names of components"));
 }
 
 static bool add_component(reading *work, const micap_step_in *path, const json_t *json, const mica_type *type)

@@ -351,10 +351,10 @@ static bool copy_excludes(mica_type *copy, const mica_type *type)
         return true;
     mica_type **list = calloc(count + 1, sizeof *list);
     copy->excludes = list;
-    for (size_t i = 0; list && i < count; ++i)
-        if (!(list[i] = calloc(1, sizeof **list)) || !(list[i]->name = copy_text(type->excludes[i]->name)))
-            return false;
-    return list != NULL;
+    bool fine = list != NULL;
+    for (size_t i = 0; fine && i < count; ++i)
+        fine = (list[i] = calloc(1, sizeof **list)) && (list[i]->name = copy_text(type->excludes[i]->name));
+    return fine;
 }
 
 bool micap_describe_copy(mica_type *copy, const mica_type *type)

@@ -1,5 +1,7 @@
 /* Components that exclude each other: no operation leaves an entity with two of them. */
+#include "core/world/world.h"
 #include "support/components.h"
+#include "support/damage.h"
 #include "support/faulty_allocator.h"
 #include "support/random.h"
 #include "support/reports.h"
@@ -504,7 +506,24 @@ START_TEST(without_memory_nothing_is_forgotten)
 }
 END_TEST
 
-TEST_SUITE(excluded, no_way_gives_an_entity_two_components_that_exclude_each_other,
+START_TEST(a_world_with_rivals_on_one_entity_is_not_valid)
+{
+    mica_world *world = open_world(&heard);
+    mica_create(world, MICA_WITH(Walking, {1}), MICA_WITH(Buried));
+    mica_create(world, MICA_WITH(Flying, {1}), MICA_WITH(Position, {0}));
+    mica_define(world, Swimming);
+    const micap_component *walking = micap_component_of(&world->components, MICA_ID(Walking));
+    const micap_type *flying = micap_type_of(MICA_ID(Flying));
+    const char *said = "components that exclude each other are on different entities";
+    const damage list[] = {DAMAGE(walking->rivals[0], MICA_ID(Buried), said),
+                           DAMAGE(flying->excluded[0], mica_component_name_hash(MICA_ID(Position)), said)};
+    expect_damage_named(world, &heard, list, COUNT_OF(list));
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(excluded, a_world_with_rivals_on_one_entity_is_not_valid,
+           no_way_gives_an_entity_two_components_that_exclude_each_other,
            a_refused_recorded_change_drops_the_changes_of_its_entity_only,
            a_bulk_change_of_which_one_entity_is_refused_changes_none, instances_count_by_what_is_left,
            a_component_that_comes_into_use_later_is_excluded_too, copies_have_what_the_original_has,
