@@ -34,7 +34,7 @@ typedef enum mica_access {
     MICA_ACCESS_MAYBE_WRITE, /* optional; provides a column for writing, NULL if absent */
     MICA_ACCESS_EITHER, /* starts a group of which at least one must be present; provides a column for reading or NULL */
     MICA_ACCESS_OR,     /* continues the group started by the terms before it */
-    MICA_ACCESS_CHANGED, /* must be present and written or moved since the mark, per slice of rows; with .track_changed written,
+    MICA_ACCESS_CHANGED,  /* must be present and written or moved since the mark, per slice of rows; with .track_changed written,
                              per entity; no column */
     MICA_ACCESS_ADDED,    /* must be present and added since the mark; needs .track_added; no column */
     MICA_ACCESS_DISABLED, /* must be present and disabled (mica_disable); no column */
@@ -48,50 +48,17 @@ typedef struct mica_term {
     mica_access access;
 } mica_term;
 
-#define MICA_READ(T)                                                                                                   \
-    {                                                                                                                  \
-        MICA_ID(T), MICA_ACCESS_READ                                                                                   \
-    }
-#define MICA_WRITE(T)                                                                                                  \
-    {                                                                                                                  \
-        MICA_ID(T), MICA_ACCESS_WRITE                                                                                  \
-    }
-#define MICA_HAS(T)                                                                                                    \
-    {                                                                                                                  \
-        MICA_ID(T), MICA_ACCESS_HAS                                                                                    \
-    }
-#define MICA_WITHOUT(T)                                                                                                \
-    {                                                                                                                  \
-        MICA_ID(T), MICA_ACCESS_WITHOUT                                                                                \
-    }
-#define MICA_MAYBE_READ(T)                                                                                             \
-    {                                                                                                                  \
-        MICA_ID(T), MICA_ACCESS_MAYBE_READ                                                                             \
-    }
-#define MICA_MAYBE_WRITE(T)                                                                                            \
-    {                                                                                                                  \
-        MICA_ID(T), MICA_ACCESS_MAYBE_WRITE                                                                            \
-    }
-#define MICA_EITHER(T)                                                                                                 \
-    {                                                                                                                  \
-        MICA_ID(T), MICA_ACCESS_EITHER                                                                                 \
-    }
-#define MICA_OR(T)                                                                                                     \
-    {                                                                                                                  \
-        MICA_ID(T), MICA_ACCESS_OR                                                                                     \
-    }
-#define MICA_CHANGED(T)                                                                                                \
-    {                                                                                                                  \
-        MICA_ID(T), MICA_ACCESS_CHANGED                                                                                \
-    }
-#define MICA_ADDED(T)                                                                                                  \
-    {                                                                                                                  \
-        MICA_ID(T), MICA_ACCESS_ADDED                                                                                  \
-    }
-#define MICA_DISABLED(T)                                                                                               \
-    {                                                                                                                  \
-        MICA_ID(T), MICA_ACCESS_DISABLED                                                                               \
-    }
+#define MICA_READ(T) {MICA_ID(T), MICA_ACCESS_READ}
+#define MICA_WRITE(T) {MICA_ID(T), MICA_ACCESS_WRITE}
+#define MICA_HAS(T) {MICA_ID(T), MICA_ACCESS_HAS}
+#define MICA_WITHOUT(T) {MICA_ID(T), MICA_ACCESS_WITHOUT}
+#define MICA_MAYBE_READ(T) {MICA_ID(T), MICA_ACCESS_MAYBE_READ}
+#define MICA_MAYBE_WRITE(T) {MICA_ID(T), MICA_ACCESS_MAYBE_WRITE}
+#define MICA_EITHER(T) {MICA_ID(T), MICA_ACCESS_EITHER}
+#define MICA_OR(T) {MICA_ID(T), MICA_ACCESS_OR}
+#define MICA_CHANGED(T) {MICA_ID(T), MICA_ACCESS_CHANGED}
+#define MICA_ADDED(T) {MICA_ID(T), MICA_ACCESS_ADDED}
+#define MICA_DISABLED(T) {MICA_ID(T), MICA_ACCESS_DISABLED}
 
 /* Returns a negative number, zero or a positive number if a sorts before, with or after b. */
 typedef int (*mica_compare_fn)(const void *a, const void *b, void *context);
@@ -121,8 +88,11 @@ typedef struct mica_query_def {
     .term_count = (uint32_t)(sizeof((const mica_term[]){__VA_ARGS__}) / sizeof(mica_term))
 #define MICA_QUERY(...) (&(const mica_query_def){MICA_TERMS(__VA_ARGS__), .location = MICA_HERE})
 #define MICA_QUERY_SORTED(T, compare_, context_, ...)                                                                  \
-    (&(const mica_query_def){MICA_TERMS(__VA_ARGS__), .location = MICA_HERE, .order_by = MICA_ID(T),                   \
-                             .compare = (compare_), .context = (context_)})
+    (&(const mica_query_def){MICA_TERMS(__VA_ARGS__),                                                                  \
+                             .location = MICA_HERE,                                                                       \
+                             .order_by = MICA_ID(T),                                                                   \
+                             .compare = (compare_),                                                                    \
+                             .context = (context_)})
 
 #define MICA_QUERY_INSTANCES(T, ...)                                                                                   \
     (&(const mica_query_def){MICA_TERMS(__VA_ARGS__), .location = MICA_HERE, .instances_of = MICA_ID(T)})
