@@ -34,7 +34,8 @@ typedef enum mica_access {
     MICA_ACCESS_MAYBE_WRITE, /* optional; provides a column for writing, NULL if absent */
     MICA_ACCESS_EITHER, /* starts a group of which at least one must be present; provides a column for reading or NULL */
     MICA_ACCESS_OR,     /* continues the group started by the terms before it */
-    MICA_ACCESS_CHANGED,  /* must be present and written or moved since the mark, per slice of rows; no column */
+    MICA_ACCESS_CHANGED,  /* must be present and written or moved since the mark, per slice of rows; with .track_changed written,
+                             per entity; no column */
     MICA_ACCESS_ADDED,    /* must be present and added since the mark; needs .track_added; no column */
     MICA_ACCESS_DISABLED, /* must be present and disabled (mica_disable); no column */
 } mica_access;
@@ -118,7 +119,7 @@ MICA_API uint64_t mica_query_count(mica_query *query);
 /* Returns the first matching entity, or nil. Threads: reader. */
 MICA_API mica_entity mica_query_first(mica_query *query);
 
-/* Returns whether an entity matches. CHANGED terms test the slice of the entity. Threads: reader. */
+/* Returns whether an entity matches. CHANGED terms test the slice of the entity, unless it is tracked. Threads: reader. */
 MICA_API bool mica_query_matches(mica_query *query, mica_entity entity);
 
 /* Called for one entity with pointers to its components in the order of the terms; NULL if a term has none. For an optional tag, or

@@ -186,10 +186,11 @@ static inline mica_version micap_stamp_of(mica_version old, mica_version version
     return (old & MICAP_STAMP_TRACKED) | version;
 }
 
-/* Whether the slow path has to write what has this stamp: a snapshot may need a copy, or rows are tracked. */
-static inline bool micap_stamp_is_older(const mica_version *stamp, mica_version before)
+/* Whether the slow path has to write what has this stamp: a snapshot may need a copy, or rows are tracked. The version of the snapshot
+ * is read after the stamp, by the comparison. */
+static inline bool micap_stamp_is_older(const mica_version *stamp, const micap_undo_logs *undo)
 {
-    return (int64_t)__atomic_load_n(stamp, __ATOMIC_ACQUIRE) < (int64_t)before;
+    return (int64_t)__atomic_load_n(stamp, __ATOMIC_ACQUIRE) < (int64_t)undo->before;
 }
 
 /* Threads that write different rows of one slice write the same stamp. A thread that sees the new stamp does not copy the slice to the

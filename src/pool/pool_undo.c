@@ -265,7 +265,7 @@ void micap_pool_mark(const mica_pool *pool, uint32_t row, uint32_t count, mica_v
 {
     for (uint32_t at = row / MICA_SLICE_ROWS * MICA_SLICE_ROWS; at < row + count; at += MICA_SLICE_ROWS) {
         mica_version *stamp = micap_pool_marked(pool, at);
-        if (MICAP_UNLIKELY(micap_stamp_is_older(stamp, pool->undo->before)))
+        if (MICAP_UNLIKELY(micap_stamp_is_older(stamp, pool->undo)))
             micap_pool_save_slices(pool, at, 1);
         micap_stamp_newest(stamp, version);
     }

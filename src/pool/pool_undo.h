@@ -63,7 +63,7 @@ static inline void micap_pool_touch_value(const mica_pool *pool, uint32_t row, m
 {
     mica_version *stamp = &micap_pool_stamps(pool, row)[1];
     micap_pool_check_write(pool, row, 1);
-    if (MICAP_UNLIKELY(micap_stamp_is_older(stamp, pool->undo->before)))
+    if (MICAP_UNLIKELY(micap_stamp_is_older(stamp, pool->undo)))
         micap_pool_touch_slow(pool, row, version);
     else
         micap_stamp(stamp, version);

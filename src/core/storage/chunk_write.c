@@ -23,7 +23,7 @@ void micap_mark_rows(mica_world *world, const micap_chunk *chunk, uint32_t chang
 {
     for (uint32_t at = slice_begin(row); at < row + count; at += MICA_SLICE_ROWS) {
         mica_version *stamp = micap_chunk_stamps(chunk, at) + 1 + changed;
-        if (micap_stamp_is_older(stamp, world->undo.before))
+        if (micap_stamp_is_older(stamp, &world->undo))
             micap_undo_save_column(world, chunk, changed, at);
         micap_stamp_newest(stamp, version);
     }

@@ -10,7 +10,7 @@
 /* Whether the newest snapshot may need a copy of what has this stamp, or its rows are tracked. */
 static inline bool micap_is_older(const mica_world *world, const mica_version *stamp)
 {
-    return MICAP_UNLIKELY(micap_stamp_is_older(stamp, world->undo.before));
+    return MICAP_UNLIKELY(micap_stamp_is_older(stamp, &world->undo));
 }
 
 /* The general path, for slices that need a copy and for tracked components: values of rows [row, row + count) of a column are about to

@@ -261,7 +261,7 @@ START_TEST(a_view_marks_all_its_rows_or_those_that_the_program_marks)
 }
 END_TEST
 
-START_TEST(marks_that_make_no_sense_are_reported)
+START_TEST(invalid_marks_are_reported)
 {
     mica_world *world = open_crowd();
     mica_entity bare = mica_create(world, MICA_WITH(Number, {7}));
@@ -376,6 +376,6 @@ END_TEST
 
 TEST_SUITE(changed_rows, writing_a_value_marks_its_entity_only, an_entity_that_moves_keeps_when_it_was_written,
            sorting_rows_moves_stamps_along_and_a_copy_counts_as_written,
-           a_view_marks_all_its_rows_or_those_that_the_program_marks, marks_that_make_no_sense_are_reported,
+           a_view_marks_all_its_rows_or_those_that_the_program_marks, invalid_marks_are_reported,
            a_restore_brings_back_what_counted_as_changed, the_first_loop_shows_everything_and_views_are_runs_of_rows,
            only_components_with_data_can_be_tracked)
