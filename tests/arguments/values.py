@@ -160,6 +160,9 @@ TYPES = {
     "mica_asset": Values("valid_asset()", [
         Bad("none", "(mica_asset){0}", LOOK), Bad("unknown", "(mica_asset){12345}", LOOK)]),
     "mica_member": Values("valid_member()", [Bad("none", "(mica_member){0}", QUIET)]),
+    "mica_scalar": Values("((mica_scalar){.kind = MICA_KIND_I64, .integer = 1})", [
+        Bad("a string without text", "((mica_scalar){.kind = MICA_KIND_TEXT})", REPORT),
+        Bad("no kind", "((mica_scalar){.kind = (mica_kind)99})", QUIET)]),
     "mica_event_kind": Values("MICA_EVENT_USER", [Bad("too small", "7", REPORT), Bad("huge", "UINT32_MAX", ANY)]),
     "mica_version": Values("0", [Bad("huge", "UINT64_MAX", LOUD)]),
     "mica_location": Values("MICA_HERE", [Bad("no file", "(mica_location){0}", ANY)]),
