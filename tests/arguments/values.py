@@ -371,6 +371,7 @@ VALID = {
     ("mica_list_copy_type", "element"): "&mica_type_of_int",
     ("mica_list_clear_type", "element"): "&mica_type_of_int",
     ("mica_value_parse", "text"): '"{}"',
+    ("mica_value_assign", "member"): "mica_member_at(valid_member(), 0)",
     ("mica_value_write", "text"): "(char[64]){0}",
     ("mica_value_write", "capacity"): "64",
     ("mica_entity_write_json", "text"): "(char[64]){0}",
