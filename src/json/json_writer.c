@@ -16,13 +16,17 @@ void micap_writer_init(micap_json_writer *writer)
     micap_memory_init(&writer->memory, (mica_allocator){0});
 }
 
+static bool make_room(micap_json_writer *writer, size_t bytes)
+{
+    writer->failed = writer->failed ||
+                     !MICAP_RESERVE(&writer->memory, writer->text, &writer->capacity, (uint64_t)writer->count + bytes);
+    return !writer->failed;
+}
+
 static void write_bytes(micap_json_writer *writer, const char *bytes, size_t count)
 {
-    if (writer->failed ||
-        !MICAP_RESERVE(&writer->memory, writer->text, &writer->capacity, (uint64_t)writer->count + count)) {
-        writer->failed = true;
+    if (!make_room(writer, count))
         return;
-    }
     memcpy(writer->text + writer->count, bytes, count);
     writer->count += (uint32_t)count;
 }
@@ -86,10 +90,7 @@ void micap_write_value(micap_json_writer *writer, mica_member member, bool is_st
     write_bytes(writer, "\"", is_string);
     if (length < sizeof text) {
         write_bytes(writer, text, length);
-    } else if (writer->failed ||
-               !MICAP_RESERVE(&writer->memory, writer->text, &writer->capacity, writer->count + length + 1)) {
-        writer->failed = true;
-    } else {
+    } else if (make_room(writer, length + 1)) {
         mica_value_write(member, writer->text + writer->count, length + 1);
         writer->count += (uint32_t)length;
     }

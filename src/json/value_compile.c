@@ -171,8 +171,6 @@ static bool is_set(const value_work *work, const micap_step_in *path, mica_resul
 /* The bytes of a text that is not UTF-8. */
 static bool compile_bytes(const value_work *work, const micap_step_in *path, const json_t *json, mica_text *to)
 {
-    if (json_array_size(json) > MICA_TEXT_BYTES_MAX)
-        return is_set(work, path, MICA_ERROR_LIMIT);
     mica_text_clear(to);
     const json_t *element;
     size_t index;

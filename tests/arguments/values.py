@@ -161,6 +161,9 @@ TYPES = {
     "mica_asset": Values("valid_asset()", [
         Bad("none", "(mica_asset){0}", LOOK), Bad("unknown", "(mica_asset){12345}", LOOK)]),
     "mica_member": Values("valid_member()", [Bad("none", "(mica_member){0}", QUIET)]),
+    "mica_scalar": Values("((mica_scalar){.kind = MICA_KIND_I64, .integer = 1})", [
+        Bad("a string without text", "((mica_scalar){.kind = MICA_KIND_TEXT})", REPORT),
+        Bad("no kind", "((mica_scalar){.kind = (mica_kind)99})", QUIET)]),
     "mica_event_kind": Values("MICA_EVENT_USER", [Bad("too small", "7", REPORT), Bad("huge", "UINT32_MAX", ANY)]),
     "mica_version": Values("0", [Bad("huge", "UINT64_MAX", LOUD)]),
     "mica_location": Values("MICA_HERE", [Bad("no file", "(mica_location){0}", ANY)]),
@@ -370,6 +373,7 @@ VALID = {
     ("mica_list_copy_type", "element"): "&mica_type_of_int",
     ("mica_list_clear_type", "element"): "&mica_type_of_int",
     ("mica_value_parse", "text"): '"{}"',
+    ("mica_value_assign", "member"): "mica_member_at(valid_member(), 0)",
     ("mica_value_write", "text"): "(char[64]){0}",
     ("mica_value_write", "capacity"): "64",
     ("mica_entity_write_json", "text"): "(char[64]){0}",

@@ -364,9 +364,10 @@ typedef struct Awkward {
     Skills some, strange;
     bool yes;
     int8_t minus;
+    char hidden[8];
 } Awkward;
 MICA_COMPONENT(Awkward, small, huge, hole, third, negative_zero, most, least, full, broken, letter, (unnamed, Mood),
-               (some, Skills), (strange, Skills), yes, minus)
+               (some, Skills), (strange, Skills), yes, minus, hidden)
 
 START_TEST(awkward_values_survive_dumping)
 {
@@ -384,7 +385,8 @@ START_TEST(awkward_values_survive_dumping)
                        .some = SKILL_CLIMB,
                        .strange = (Skills)1024,
                        .yes = true,
-                       .minus = -128};
+                       .minus = -128,
+                       .hidden = "a\0b"};
     awkward.hole = -(float)(1e30 * 1e30);
     awkward.full[3] = 'd';
     mica_entity entity = mica_create(world, MICA_FROM(Awkward, &awkward));
@@ -529,14 +531,18 @@ START_TEST(a_schema_has_text_and_lists)
 END_TEST
 
 /* A level with text and lists is compiled, spawned, saved and dumped; the text compiles to the same bytes. */
+#define LONG_TITLE                                                                                                     \
+    "a title so long that no small buffer has room for it, as titles of the nobility sometimes are, which is the reason "  \
+    "that this one has so many words"
+
 START_TEST(text_and_lists_are_compiled_and_dumped)
 {
-    const char *text =
-        "{\"entities\": [{\"name\": \"anna\", \"components\": {\"Person\": {"
-        "\"name\": \"Anna of the northern islands \\u00fc\", \"age\": 30, \"scores\": [7.5, 8, \"inf\"],"
-        "\"inventory\": [{\"name\": \"rope\", \"count\": 2, \"tags\": [\"old\", \"red\"]}, {}],"
-        "\"friends\": [\"/anna\", null], \"titles\": [\"Dr\"], \"moods\": [[\"MOOD_ANGRY\", \"MOOD_CALM\"]]}}},"
-        "{\"name\": \"odd\", \"components\": {\"Person\": {\"name\": [255, \"a\", 0]}}}]}";
+    const char *text = "{\"entities\": [{\"name\": \"anna\", \"components\": {\"Person\": {"
+                       "\"name\": \"Anna of the northern islands \\u00fc\", \"age\": 30, \"scores\": [7.5, 8, \"inf\"],"
+                       "\"inventory\": [{\"name\": \"rope\", \"count\": 2, \"tags\": [\"old\", \"red\"]}, {}],"
+                       "\"friends\": [\"/anna\", null], \"titles\": [\"Dr\", \"" LONG_TITLE
+                       "\"], \"moods\": [[\"MOOD_ANGRY\", \"MOOD_CALM\"]]}}},"
+                       "{\"name\": \"odd\", \"components\": {\"Person\": {\"name\": [255, \"a\", 0]}}}]}";
     mica_schema *schema = mica_schema_create();
     ck_assert_int_eq(mica_schema_add(schema, &mica_type_of_Person, 0), MICA_OK);
     mica_compile_def def = {.schema = schema};
@@ -556,6 +562,7 @@ START_TEST(text_and_lists_are_compiled_and_dumped)
     ck_assert(mica_list_count(&person->inventory) == 2 && mica_text_is(&things[0].name, "rope"));
     ck_assert(mica_text_is(&mica_list_items(&things[0].tags, mica_text)[1], "red") && things[1].count == 0);
     ck_assert(mica_same(mica_list_items(&person->friends, mica_entity)[0], anna));
+    ck_assert(mica_text_is(&person->titles[1], LONG_TITLE));
     ck_assert(mica_text_is(&person->titles[0], "Dr") && mica_list_count(&person->moods[0]) == 2);
     person = mica_get(world, mica_find(world, "odd"), Person);
     ck_assert(mica_text_length(&person->name) == 3 && memcmp(mica_text_get(&person->name),

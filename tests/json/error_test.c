@@ -117,6 +117,11 @@ static const struct error_case {
     /* Values. */
     {"{\"entities\": [{\"components\": {\"Position\": {\"x\": true}}}]}",
      "a.json:1:49: entities[0].components.Position.x: expected a number, \"nan\", \"inf\" or \"-inf\", found true"},
+    {"{\"entities\": [{\"components\": {\"Position\": {\"x\": null}}}]}",
+     "a.json:1:49: entities[0].components.Position.x: expected a number, \"nan\", \"inf\" or \"-inf\", found null"},
+    {"{\"entities\": [{\"components\": {\"Monster\": {\"skills\": [\"SKILL_SWIM\", \"SKILL_SIN\"]}}}]}",
+     "a.json:1:68: entities[0].components.Monster.skills[1]: Skills has no constant \"SKILL_SIN\" (did you mean "
+     "\"SKILL_SING\"?)"},
     {"{\"entities\": [{\"components\": {\"Position\": {\"x\": 1e39}}}]}",
      "a.json:1:49: entities[0].components.Position.x: expected a number that fits a float, found 1e+39"},
     {"{\"entities\": [{\"components\": {\"Padded\": {\"small\": 256}}}]}",
