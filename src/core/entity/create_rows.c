@@ -62,11 +62,15 @@ micap_archetype *micap_archetype_of_values(mica_world *world, const mica_value *
     return archetype;
 }
 
-static const mica_value *value_of(const mica_value *values, uint32_t count, mica_component component)
+/* The value of a component, searched for from `*at` on, which moves after it: mostly values are in the order of columns. */
+static const mica_value *value_of(const mica_value *values, uint32_t count, mica_component component, uint32_t *at)
 {
-    for (uint32_t i = 0; i < count; ++i)
-        if (values[i].component == component)
-            return &values[i];
+    for (uint32_t left = count; left; --left) {
+        const mica_value *value = &values[*at];
+        *at = *at + 1 < count ? *at + 1 : 0;
+        if (value->component == component)
+            return value;
+    }
     return NULL;
 }
 
@@ -92,9 +96,10 @@ static bool fill_rows(mica_world *world, micap_row spot, uint32_t count, const m
                       uint64_t first)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
+    uint32_t at = 0;
     for (uint32_t i = 0; i < archetype->column_count; ++i) {
         const micap_column *column = &archetype->columns[i];
-        const mica_value *value = value_of(values, value_count, column->component);
+        const mica_value *value = value_of(values, value_count, column->component, &at);
         const char *data = value && value->data ? (const char *)value->data + first * column->bytes : NULL;
         void *to = micap_chunk_value(spot.chunk, i, spot.row);
         if (fill_column(world, column, to, count, data))

@@ -113,12 +113,12 @@ void *micap_pooled_add_or_any(mica_world *world, mica_entity entity, mica_compon
     return value;
 }
 
-/* Replaces the value of a row, if the entity has one. A tag has no value. */
+/* Replaces the value of a row, if the living entity has one. A tag has no value. */
 static inline bool overwrite(mica_world *world, mica_pool *pool, mica_entity entity, const char *from)
 {
     uint32_t row = micap_pool_row(pool, entity);
     if (row == MICAP_ROW_NONE || pool->kind == MICAP_POOL_TAG)
-        return false;
+        return row != MICAP_ROW_NONE;
     micap_pool_touch_value(pool, row, micap_version(world));
     memmove(micap_pool_value(pool, row), from, pool->value_bytes);
     return true;
@@ -128,12 +128,14 @@ static inline bool overwrite(mica_world *world, mica_pool *pool, mica_entity ent
 static __attribute__((noinline)) bool set_other_or_any(mica_world *world, mica_pool *pool, mica_entity entity,
                                                        mica_value value)
 {
-    if (overwrite(world, pool, entity, value.data))
+    if (!pool->present && overwrite(world, pool, entity, value.data))
         return true;
     char *to = is_living(world, entity) ? add_other(world, pool, entity) : NULL;
-    if (MICAP_UNLIKELY(!to))
-        return micap_set_any(world, entity, value);
-    micap_copy_fresh(to, value.data, pool->value_bytes);
+    if (!to)
+        return (is_living(world, entity) && overwrite(world, pool, entity, value.data)) ||
+               micap_set_any(world, entity, value);
+    if (pool->value_bytes)
+        micap_copy_fresh(to, value.data, pool->value_bytes);
     return true;
 }
 
@@ -146,7 +148,8 @@ static __attribute__((noinline)) bool overwrite_or_any(mica_world *world, mica_p
 bool micap_pooled_set_or_any(mica_world *world, mica_entity entity, mica_value value)
 {
     mica_pool *pool = micap_pool_of(world, value.component);
-    if (MICAP_UNLIKELY(!micap_pool_is_fast(world, pool) || value.size_bytes != pool->value_bytes || !value.data))
+    if (MICAP_UNLIKELY(!micap_pool_is_fast(world, pool) || value.size_bytes != pool->value_bytes ||
+                       (!value.data && pool->value_bytes)))
         return micap_set_any(world, entity, value);
     if (!pool->changes_by_map)
         return set_other_or_any(world, pool, entity, value);

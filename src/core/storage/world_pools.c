@@ -91,14 +91,15 @@ bool micap_pools_make_room_for_list(mica_world *world, mica_pool *pool, const mi
 {
     uint32_t highest = 0, page = UINT32_MAX;
     for (uint32_t i = 0; i < count; ++i) {
-        highest = entities[i].index > entities[highest].index ? i : highest;
         if (entities[i].index >> MICAP_MAP_PAGE_SHIFT == page)
             continue;
         page = entities[i].index >> MICAP_MAP_PAGE_SHIFT;
         if (!micap_pools_make_room(world, pool, entities[i], count))
             return false;
     }
-    return !count || micap_pools_make_room(world, pool, entities[highest], count);
+    for (uint32_t i = 1; i < count && pool->present; ++i)
+        highest = entities[i].index > entities[highest].index ? i : highest;
+    return !highest || micap_pools_make_room(world, pool, entities[highest], count);
 }
 
 void micap_pools_evict(mica_world *world, mica_pool *pool, mica_entity entity)
