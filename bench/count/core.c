@@ -5,6 +5,7 @@
  *     core --list        prints the workloads, one per line: the name, and how many operations it does
  *     core WORKLOAD      does it, and prints the same line
  */
+#include "mica/flow.h"
 #include "mica/mica.h"
 
 #include <stdio.h>
@@ -108,6 +109,32 @@ static void prepare_small_archetypes(stage *stage)
         mica_create_id(stage->world, values, count);
     }
     stage->query = mica_query_create(stage->world, MICA_QUERY(MICA_READ(Position)));
+}
+
+/* The same, and nothing has changed since. */
+static void prepare_unchanged(stage *stage)
+{
+    prepare_small_archetypes(stage);
+    mica_query_destroy(stage->query);
+    stage->query = mica_query_create(stage->world, MICA_QUERY(MICA_READ(Position), MICA_CHANGED(Position)));
+}
+
+static void push(mica_view *view)
+{
+    Position *position = mica_view_write_at(view, 0);
+    for (uint32_t i = 0; i < view->count; ++i)
+        position[i].x += 1;
+}
+
+/* One system over the same archetypes. */
+static void prepare_system(stage *stage)
+{
+    mica_flow_def def = mica_flow_def_default();
+    def.worker_count = 1;
+    prepare_small_archetypes(stage);
+    mica_flow_configure(stage->world, &def);
+    mica_system_add(stage->world, MICA_SYSTEM(push, MICA_WRITE(Position)));
+    mica_step(stage->world, 1);
 }
 
 static void record_additions(stage *stage)
@@ -240,6 +267,20 @@ static void run_view_next(stage *stage)
             stage->result += view.count;
 }
 
+static void run_unchanged(stage *stage)
+{
+    mica_version since = mica_world_mark(stage->world);
+    for (uint32_t loop = 0; loop < OPERATIONS / 100; ++loop)
+        for (mica_view view = mica_query_begin_since(stage->query, since); mica_view_next(&view);)
+            stage->result += view.count;
+}
+
+static void run_system(stage *stage)
+{
+    for (uint32_t frame = 0; frame < OPERATIONS / 100; ++frame)
+        stage->result += mica_step(stage->world, 1) == MICA_OK;
+}
+
 static void run_flush(stage *stage)
 {
     stage->result += mica_flush(stage->world) == MICA_OK;
@@ -273,6 +314,8 @@ static const counted workloads[] = {
     {"set", prepare_entities, run_set},
     {"query_iterate", prepare_sweep, run_query_iterate},
     {"view_next", prepare_small_archetypes, run_view_next},
+    {"view_unchanged", prepare_unchanged, run_unchanged},
+    {"system_view", prepare_system, run_system},
     {"command_record", prepare_recording, record_additions},
     {"flush", prepare_flush, run_flush},
     {"small_worlds", prepare_archetype, run_small_worlds},

@@ -356,8 +356,9 @@ static void init_run(const micap_segment *segment, micap_system *system, uint32_
     out->is_plain = false;
     if (!system->query)
         return;
-    out->is_plain = !system->query->special && !system->query->has_singletons && !system->deliveries &&
-                    !segment->flow->has_probe && micap_query_chunks_ready(system->query);
+    const mica_query *query = system->query;
+    out->is_plain = !query->special && !query->has_singletons && !system->deliveries && !segment->flow->has_probe &&
+                    query->match_count > 1 && micap_query_chunks_ready(system->query);
     micap_view_init(&out->view, system->query, system->last_version, version);
     out->view.frame = &system->frame;
     out->view.dt = system->frame.dt;
