@@ -34,8 +34,7 @@ typedef enum mica_access {
     MICA_ACCESS_MAYBE_WRITE, /* optional; provides a column for writing, NULL if absent */
     MICA_ACCESS_EITHER, /* starts a group of which at least one must be present; provides a column for reading or NULL */
     MICA_ACCESS_OR,     /* continues the group started by the terms before it */
-    MICA_ACCESS_CHANGED,  /* must be present and written or moved since the mark, per slice of rows; with .track_changed written,
-                             per entity; no column */
+    MICA_ACCESS_CHANGED, /* must be present and changed since the mark, per slice, or per entity with .track_changed; no column */
     MICA_ACCESS_ADDED,    /* must be present and added since the mark; needs .track_added; no column */
     MICA_ACCESS_DISABLED, /* must be present and disabled (mica_disable); no column */
 } mica_access;
