@@ -17,7 +17,7 @@ enum { LONG_LIST = 128 };
 static void fill_entry(const mica_query *query, micap_listed_chunk *entry)
 {
     const micap_column_data *data = micap_chunk_columns(entry->chunk);
-    const uint16_t *columns = query->columns + (size_t)entry->match * query->term_count;
+    const uint16_t *columns = query->term_count ? query->columns + (size_t)entry->match * query->term_count : NULL;
     mica_version *stamps = micap_chunk_stamps(entry->chunk, 0);
     bool is_one_slice = entry->chunk->capacity <= MICA_SLICE_ROWS;
     entry->stamps = stamps;
