@@ -151,6 +151,38 @@ START_TEST(what_follows_from_an_event_comes_before_the_next_one)
 }
 END_TEST
 
+static void weigh(const mica_event *seen)
+{
+    note_matches(seen);
+    if (seen->kind == MICA_EVENT_MATCH)
+        mica_set(seen->world, seen->entities[0], Weight, {6});
+}
+
+static void light_torch(const mica_event *seen)
+{
+    note_order(seen);
+    mica_add(seen->world, seen->entities[0], Torch);
+}
+
+START_TEST(what_monitors_change_comes_before_the_next_event)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    diary diary = {0};
+    mica_entity one = mica_create(world, MICA_WITH(Weight, {1}));
+    observe_orders(world, &diary, light_torch);
+    mica_observer_def monitor = *MICA_MONITOR(weigh, MICA_HAS(Torch));
+    monitor.context = &diary;
+    mica_observer_add(world, &monitor);
+    mica_defer(world);
+    mica_event_emit(world, ALARM, 0, one, order(&(Order){1, mica_nil()}));
+    mica_event_emit(world, ALARM, 0, one, order(&(Order){2, mica_nil()}));
+    mica_flush(world);
+    expect_diary(&diary, "1:1 <1 2:6");
+    close_world(world, &heard);
+}
+END_TEST
+
 static void emit_again(const mica_event *seen)
 {
     ++*(uint32_t *)seen->context;
@@ -564,7 +596,8 @@ END_TEST
 
 TEST_SUITE(user_event, events_are_delivered_by_the_flush_after_the_changes,
            observers_added_before_the_flush_see_what_was_recorded, events_of_hooks_come_when_the_operation_has_ended,
-           what_follows_from_an_event_comes_before_the_next_one, events_that_never_come_to_rest_are_reported,
-           a_flush_may_have_more_events_than_rounds, an_event_for_the_dead_is_treated_like_a_change,
-           mistakes_are_reported, events_need_a_place_in_the_order, random_flushes_agree_with_a_model,
-           the_order_does_not_depend_on_the_number_of_workers, running_out_of_memory_loses_nothing)
+           what_follows_from_an_event_comes_before_the_next_one, what_monitors_change_comes_before_the_next_event,
+           events_that_never_come_to_rest_are_reported, a_flush_may_have_more_events_than_rounds,
+           an_event_for_the_dead_is_treated_like_a_change, mistakes_are_reported, events_need_a_place_in_the_order,
+           random_flushes_agree_with_a_model, the_order_does_not_depend_on_the_number_of_workers,
+           running_out_of_memory_loses_nothing)
