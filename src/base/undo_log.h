@@ -193,6 +193,13 @@ static inline bool micap_stamp_is_older(const mica_version *stamp, const micap_u
     return (int64_t)__atomic_load_n(stamp, __ATOMIC_ACQUIRE) < (int64_t)undo->before;
 }
 
+/* Makes a stamp no newer than a version. */
+static inline void micap_stamp_bound(mica_version *stamp, mica_version version)
+{
+    if (micap_stamp_version(*stamp) > version)
+        *stamp = micap_stamp_of(*stamp, version);
+}
+
 /* Threads that write different rows of one slice write the same stamp. A thread that sees the new stamp does not copy the slice to the
  * undo log: the release store below makes the copy of the other thread visible before its writes. */
 static inline void micap_stamp(mica_version *stamp, mica_version version)

@@ -199,8 +199,29 @@ static void load_stamps(const saved_pool *saved, mica_version version)
     }
 }
 
+/* As for chunks: see resume_rows.c. */
+static void bound_stamps(mica_pool *pool, mica_version version)
+{
+    if (pool->kind == MICAP_POOL_TAG)
+        return;
+    for (uint32_t row = 0; row < pool->row_limit; row += MICA_SLICE_ROWS) {
+        for (uint32_t i = 0; i <= pool->data_lane_count; ++i)
+            micap_stamp_bound(&micap_pool_stamps(pool, row)[i], version);
+        if (pool->changed)
+            micap_stamp_bound(micap_pool_marked(pool, row), version);
+    }
+    for (uint32_t row = 0; row < pool->row_limit; ++row) {
+        if (pool->added)
+            micap_stamp_bound(&pool->added[row], version);
+        if (pool->changed)
+            micap_stamp_bound(&pool->changed[row], version);
+    }
+}
+
 void micap_resume_arrange_pools(mica_world *world, micap_reader reader, mica_version version)
 {
+    for (uint32_t i = 0; i < world->pools.count; ++i)
+        bound_stamps(world->pools.all[i], version);
     if (!reader.begin)
         return;
     micap_reader_take64(&reader);

@@ -293,8 +293,28 @@ static void cover_rows(const micap_archetype *archetype)
         }
 }
 
+/* Rows were created at the version that the world had until now, which may be higher. What the state says nothing about counts as
+ * changed at its last version. */
+static void bound_stamps(const micap_archetype *archetype, mica_version version)
+{
+    for (uint32_t i = 0; i < archetype->chunk_count; ++i) {
+        const micap_chunk *chunk = archetype->chunks[i];
+        for (uint32_t row = 0; row < chunk->capacity; row += MICA_SLICE_ROWS)
+            for (uint32_t k = 0; k < chunk->stride; ++k)
+                micap_stamp_bound(&micap_chunk_stamps(chunk, row)[k], version);
+        for (uint32_t column = 0; column < archetype->column_count; ++column) {
+            bool holds_versions = micap_holds_versions(archetype->columns[column].companion);
+            mica_version *versions = micap_chunk_column(chunk, column);
+            for (uint32_t row = 0; holds_versions && row < chunk->count; ++row)
+                micap_stamp_bound(&versions[row], version);
+        }
+    }
+}
+
 void micap_resume_load_stamps(mica_world *world, micap_reader reader, mica_version version)
 {
+    for (uint32_t i = 0; i < world->archetypes.count; ++i)
+        bound_stamps(world->archetypes.by_id[i], version);
     uint64_t count = micap_reader_take_number(&reader);
     saved_archetype saved;
     for (uint64_t i = 0; i < count && take_rows(world, &reader, &saved); ++i) {

@@ -243,13 +243,15 @@ static bool link_parents(micap_spawning *work, uint32_t copy)
     return work->result == MICA_OK;
 }
 
-/* Adds an instance of a component that did not come with the batch, to be filled in; NULL when it can't. */
-static void *add_separate(micap_spawning *work, const micap_entry *entry, mica_entity owner)
+/* An instance of a component that did not come with the batch, to be filled in; NULL when it can't be added. The first one of an
+ * entity may be there already, because another component requires it. */
+static void *add_separate(micap_spawning *work, const micap_entry *entry, mica_entity owner, bool is_first)
 {
     if (!entry->type->many)
         return mica_add_id(work->world, owner, entry->component);
     mica_pool *pool = mica_pool_of_id(work->world, entry->component);
-    return mica_instance_write_id(pool, mica_pool_add(pool, owner));
+    bool is_there = is_first && entry->is_required && mica_has_id(work->world, owner, entry->component);
+    return mica_instance_write_id(pool, is_there ? mica_pool_find(pool, owner) : mica_pool_add(pool, owner));
 }
 
 /* What the world refuses, it has reported. Returns false. */
@@ -265,6 +267,8 @@ static bool fail_as_world(micap_spawning *work)
 static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t instance, uint32_t index, uint32_t copy)
 {
     const mica_entity *entities = copy_of(work, copy);
+    const uint32_t *owners = entry->block->owners;
+    bool is_first = !owners || !instance || owners[instance - 1] != index;
     mica_entity owner = entities[index];
     if (!mica_is_alive(work->world, owner)) /* a hook may have killed it */
         return true;
@@ -278,7 +282,7 @@ static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t in
         if (!mica_set_id(work->world, owner, (mica_value){entry->component, 0, entry->scratch}))
             return fail_as_world(work);
     } else {
-        void *value = add_separate(work, entry, owner);
+        void *value = add_separate(work, entry, owner, is_first);
         if (!value)
             return fail_as_world(work);
         const mica_spawn_run run = {work->world, entry->component, 1, &owner, NULL, value};

@@ -22,6 +22,7 @@ typedef struct micap_entry {
     bool has_spawn;            /* the rule has a spawn function */
     bool is_column;            /* copied without conversion when the entities are created */
     bool is_separate;          /* given entity by entity: several of them, or split and to be completed */
+    bool is_required;          /* another component of the file requires it: it may have come along */
     bool is_made;              /* a singleton is in `scratch`, to be moved into the world when nothing can fail */
     char *scratch;             /* room for one value of a separate component, or of a singleton that is made apart */
     micap_migration migration; /* if it is not a column, from block->type to the recipe */

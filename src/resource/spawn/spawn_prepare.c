@@ -143,6 +143,23 @@ static bool prepare_entry(micap_spawning *work, micap_entry *entry)
     return !is_apart || entry->scratch || micap_spawn_fail_memory(work);
 }
 
+/* Whether a component brings along another one, itself or by what it requires. Requirements form no circle. */
+static bool brings(const mica_type *type, const char *name)
+{
+    for (mica_type *const *required = type->required; required && *required; ++required)
+        if (strcmp((*required)->name, name) == 0 || brings(*required, name))
+            return true;
+    return false;
+}
+
+static bool is_required(const micap_spawning *work, const micap_entry *entry)
+{
+    bool found = false;
+    for (uint32_t i = 0; !found && entry->component && entry->type->many && i < work->entry_count; ++i)
+        found = work->entries[i].component && brings(work->entries[i].type, entry->type->name);
+    return found;
+}
+
 bool micap_spawn_prepare_entries(micap_spawning *work)
 {
     micap_memory_init(&work->memory, work->resource->memory.allocator);
@@ -163,6 +180,8 @@ bool micap_spawn_prepare_entries(micap_spawning *work)
             return false;
         work->order[i] = work->entries[i].component;
     }
+    for (uint32_t i = 0; i < count; ++i)
+        work->entries[i].is_required = is_required(work, &work->entries[i]);
     return true;
 }
 

@@ -156,6 +156,51 @@ START_TEST(references_are_those_of_the_entities_that_have_them_in_the_file)
 }
 END_TEST
 
+typedef struct Postcard { int number; } Postcard;
+MICA_POOL_WITH(Postcard, (.many = true), number)
+typedef struct Mailbox { int size; } Mailbox;
+MICA_COMPONENT_WITH(Mailbox, (.required = MICA_TYPES(Postcard)), size)
+typedef struct House { int rooms; } House;
+MICA_POOL_WITH(House, (.required = MICA_TYPES(Mailbox), .dying = MICA_DYING_LAZILY), rooms)
+
+/* A component that brings along an instance does not add one to those of the file. */
+START_TEST(an_entity_has_the_instances_of_the_file)
+{
+    mica_world *saved = open_world(&heard);
+    mica_entity houses[2] = {mica_create(saved), mica_create(saved)};
+    for (uint32_t i = 0; i < 2; ++i)
+        mica_set(saved, houses[i], House, {4});
+    mica_write(saved, houses[0], Postcard)->number = 1;
+    mica_pool *letters = mica_pool_of(saved, Postcard);
+    for (int number = 2; number < 4; ++number)
+        *(Postcard *)mica_instance_write_id(letters, mica_pool_add(letters, houses[0])) = (Postcard){number};
+    mica_remove(saved, houses[1], Postcard);
+    mica_blob blob;
+    ck_assert_int_eq(mica_pack(saved, NULL, &blob), MICA_OK);
+    mica_resource *resource = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
+    mica_world *world = open_world(&heard);
+    mica_create(world);
+    mica_define(world, House);
+    mica_entity spawned[2];
+    mica_spawn_def def = {.skip_state = true, .out_entities = spawned, .out_capacity = 2};
+    ck_assert_int_eq(mica_spawn(world, resource, &def), MICA_OK);
+    letters = mica_pool_of(world, Postcard);
+    uint32_t counts[2] = {0}, sums[2] = {0};
+    for (uint32_t i = 0; i < 2; ++i)
+        for (mica_instance letter = mica_pool_find(letters, spawned[i]); !mica_instance_is_nil(letter);
+             letter = mica_pool_next(letters, letter)) {
+            ++counts[i];
+            sums[i] += (uint32_t)((const Postcard *)mica_instance_read_id(letters, letter))->number;
+        }
+    ck_assert_uint_eq(counts[0] * counts[1], 3);
+    ck_assert_uint_eq(sums[0] + sums[1], 1 + 2 + 3);
+    mica_resource_free(resource);
+    mica_blob_free(&blob);
+    close_world(world, &heard);
+    close_world(saved, &heard);
+}
+END_TEST
+
 START_TEST(what_is_saved_is_spawned)
 {
     expect_round_trip(NULL);
@@ -693,7 +738,7 @@ END_TEST
 
 TEST_SUITE(spawn, required_components_come_along_unless_the_world_continues,
            a_file_with_components_that_exclude_each_other_is_refused,
-           references_are_those_of_the_entities_that_have_them_in_the_file,
+           references_are_those_of_the_entities_that_have_them_in_the_file, an_entity_has_the_instances_of_the_file,
            worlds_that_define_a_component_differently_spawn_in_turn, what_is_saved_is_spawned,
            compressed_sections_spawn_the_same, saving_twice_gives_the_same_bytes, one_resource_is_spawned_many_times,
            a_name_that_is_taken_is_an_error_or_left_out, an_unknown_component_is_refused_or_skipped,
