@@ -52,6 +52,8 @@ typedef struct stage {
     const void *found[ENTITIES_MAX];
     mica_query *query;
     mica_resource *resource;
+    mica_resource_rule rules[COMPONENTS_MAX + 1]; /* for saving and spawning */
+    uint32_t rule_count;
     mica_blob blob;
     _Alignas(64) unsigned char data[ENTITIES_MAX * BYTES_MAX];
     uint64_t result; /* keeps the compiler from removing reads */

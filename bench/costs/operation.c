@@ -217,14 +217,20 @@ static void spawn(stage *stage)
 {
     for (uint32_t i = 0; i < stage->entity_count; ++i)
         mica_spawn(stage->world, stage->resource,
-                   &(mica_spawn_def){.out_entities = &stage->copies[i], .out_capacity = 1});
+                   &(mica_spawn_def){.out_entities = &stage->copies[i],
+                                     .out_capacity = 1,
+                                     .rules = stage->rules,
+                                     .rule_count = stage->rule_count});
 }
 
 static void spawn_bulk(stage *stage)
 {
     mica_spawn(stage->world, stage->resource,
-               &(mica_spawn_def){
-                   .copies = stage->entity_count, .out_entities = stage->copies, .out_capacity = stage->entity_count});
+               &(mica_spawn_def){.copies = stage->entity_count,
+                                 .out_entities = stage->copies,
+                                 .out_capacity = stage->entity_count,
+                                 .rules = stage->rules,
+                                 .rule_count = stage->rule_count});
 }
 #endif
 
@@ -333,8 +339,15 @@ static void prepare_columns(stage *stage)
 #ifdef BENCH_RESOURCE
 static void prepare_spawn(stage *stage)
 {
-    mica_entity entity = mica_create_id(stage->world, values_of_archetype(stage, 0), stage->value_count);
-    if (mica_pack(stage->world, &(mica_save_def){.entities = &entity, .entity_count = 1}, &stage->blob) != MICA_OK)
+    const mica_value *values = values_of_archetype(stage, 0);
+    mica_entity entity = mica_create_id(stage->world, values, stage->value_count);
+    stage->rule_count = 0;
+    for (uint32_t i = 0; i < stage->value_count; ++i) /* components with functions need a rule */
+        if (mica_component_type(values[i].component)->destruct)
+            stage->rules[stage->rule_count++] = (mica_resource_rule){.component = values[i].component};
+    mica_save_def def = {
+        .entities = &entity, .entity_count = 1, .rules = stage->rules, .rule_count = stage->rule_count};
+    if (mica_pack(stage->world, &def, &stage->blob) != MICA_OK)
         abort();
     stage->resource = mica_resource_open(stage->blob.bytes, stage->blob.byte_count, NULL, NULL);
     spawn(stage);
