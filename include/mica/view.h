@@ -98,7 +98,9 @@ static inline void *mica_private_view_write_at(mica_view *view, uint32_t term)
     if (view && term < MICA_PRIVATE_READY && term < view->private_.ready_count) {
         const mica_private_lookup *lookup = mica_private_of(view->world);
         uint64_t *stamp = view->private_.stamps[term], version = view->private_.version;
-        if (stamp && __builtin_expect(__atomic_load_n(stamp, __ATOMIC_ACQUIRE) >= lookup->undo_before, 1)) {
+        /* Signed: the stamp of a tracked component is older than every snapshot, so that its rows are marked by the call. */
+        if (stamp &&
+            __builtin_expect((int64_t)__atomic_load_n(stamp, __ATOMIC_ACQUIRE) >= (int64_t)lookup->undo_before, 1)) {
             version = version ? version : __atomic_load_n(&lookup->version, __ATOMIC_RELAXED);
             __atomic_store_n(stamp, version, __ATOMIC_RELEASE);
             return view->private_.columns[term];

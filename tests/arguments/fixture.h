@@ -37,7 +37,7 @@ typedef struct Shape { mica_asset mesh; } Shape;
 MICA_COMPONENT(Position, x, y, z)
 MICA_COMPONENT(Velocity, x, y, z)
 MICA_COMPONENT_WITH(Health, (.toggle = true), points)
-MICA_COMPONENT_WITH(Body, (.split = true), mass, charge)
+MICA_COMPONENT_WITH(Body, (.split = true, .track_changed = true), mass, charge)
 MICA_COMPONENT(Mass, value)
 MICA_POOL(Burning, seconds)
 MICA_POOL_WITH(Buff, (.many = true), amount)

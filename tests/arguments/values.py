@@ -264,6 +264,8 @@ VALID = {
     ("mica_write_field_id", "component"): "MICA_ID(Body)",
     ("mica_view_read_field_id", "component"): "MICA_ID(Body)",
     ("mica_view_write_field_id", "component"): "MICA_ID(Body)",
+    ("mica_view_write_field_unmarked_id", "component"): "MICA_ID(Body)",
+    ("mica_view_mark_id", "component"): "MICA_ID(Body)",
     ("mica_message_every_frame_id", "message"): "MICA_ID(Damage)",
     ("mica_handler_remove", "message"): "MICA_ID(Damage)",
     ("mica_handler_remove", "world"): "world_with_handler()",

@@ -66,10 +66,18 @@ static void read_stats(reading *reading)
     mica_time_get(reading->world);
 }
 
+static mica_save_def with_rules(mica_save_def def)
+{
+    def.skip_without_rule = true;
+    def.rules = carried_rules(&def.rule_count);
+    return def;
+}
+
 static void read_pack(reading *reading)
 {
     mica_blob blob = {0};
-    REQUIRE(mica_pack(reading->world, NULL, &blob) == MICA_OK);
+    const mica_save_def def = with_rules((mica_save_def){0});
+    REQUIRE(mica_pack(reading->world, &def, &blob) == MICA_OK);
     mica_blob_free(&blob);
 }
 
@@ -77,20 +85,23 @@ static void read_pack_some(reading *reading)
 {
     mica_entity some[3] = {mica_query_first(reading->all)};
     mica_blob blob = {0};
-    const mica_save_def def = {.entities = some, .entity_count = 3, .compression = 1, .skip_singletons = true};
+    const mica_save_def def =
+        with_rules((mica_save_def){.entities = some, .entity_count = 3, .compression = 1, .skip_singletons = true});
     REQUIRE(mica_pack(reading->world, &def, &blob) == MICA_OK);
     mica_blob_free(&blob);
 }
 
 static void read_save(reading *reading)
 {
-    REQUIRE(mica_save(reading->world, file_path, NULL) == MICA_OK);
+    const mica_save_def def = with_rules((mica_save_def){0});
+    REQUIRE(mica_save(reading->world, file_path, &def) == MICA_OK);
 }
 
 static void read_dump(reading *reading)
 {
     mica_blob blob = {0}, text = {0};
-    REQUIRE(mica_pack(reading->world, NULL, &blob) == MICA_OK);
+    const mica_save_def def = with_rules((mica_save_def){0});
+    REQUIRE(mica_pack(reading->world, &def, &blob) == MICA_OK);
     mica_resource *resource = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
     REQUIRE(resource && mica_dump(resource, &text) == MICA_OK);
     mica_resource_free(resource);

@@ -20,7 +20,7 @@ typedef struct variant {
     mica_dying dying;
     bool split;
     bool many;
-    bool traits; /* can be toggled, and remembers when it was added */
+    bool traits; /* can be toggled, and remembers when it was added and written */
 } variant;
 
 /* Every variant that makes sense, those of chunks first. */

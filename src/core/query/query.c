@@ -229,8 +229,8 @@ static void compile_terms(mica_query *query)
             add_filter(query, MICAP_FILTER_CHANGED_ROWS, type->changed);
         else if (term.access == MICA_ACCESS_CHANGED)
             add_filter(query, type->leaves ? MICAP_FILTER_CHANGED_SPLIT : MICAP_FILTER_CHANGED, term.component);
-        if (term.access == MICA_ACCESS_CHANGED && !type->leaves)
-            query->changing = term.component;
+        if (term.access == MICA_ACCESS_CHANGED && (type->changed || !type->leaves))
+            query->changing = type->changed ? type->changed : term.component;
     }
     query->has_fast_joins = query->join_count && !query->filter_count;
     for (uint32_t i = 0; i < query->join_count; ++i)
