@@ -35,7 +35,7 @@ static void write_plain(const char *digits, int exponent, char *to)
     if (exponent < 0)
         to += sprintf(to, "0.%.*s", -exponent - 1, "0000");
     for (int i = 0; i < count || i <= exponent; ++i) {
-        *to++ = i < count ? digits[i] : '0';
+        *to++ = (char)(i < count ? digits[i] : '0');
         if (i == exponent && i + 1 < count)
             *to++ = '.';
     }
@@ -44,9 +44,10 @@ static void write_plain(const char *digits, int exponent, char *to)
 
 void micap_number_text(double value, bool is_f32, char text[MICAP_NUMBER_TEXT_BYTES])
 {
-    char digits[DIGITS_MAX + 1];
+    char digits[DIGITS_MAX + 1] = "";
     if (value == 0) {
-        strcpy(text, 1 / value < 0 ? "-0.0" : "0"); /* -0 would read as the integer 0 */
+        const char *zero = 1 / value < 0 ? "-0.0" : "0"; /* -0 would read as the integer 0 */
+        memcpy(text, zero, strlen(zero) + 1);
         return;
     }
     int exponent = shortest_digits(value < 0 ? -value : value, is_f32, digits);

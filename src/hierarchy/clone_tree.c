@@ -11,10 +11,11 @@ typedef struct tree_entry {
     uint32_t parent;
 } tree_entry;
 
+/* With the root, which is alive. */
 static uint32_t count_tree(const mica_world *world, mica_entity root)
 {
-    uint32_t count = 0;
-    for (mica_entity at = root; !mica_is_nil(at); at = mica_tree_next(world, root, at))
+    uint32_t count = 1;
+    for (mica_entity at = mica_tree_next(world, root, root); !mica_is_nil(at); at = mica_tree_next(world, root, at))
         ++count;
     return count;
 }

@@ -50,8 +50,9 @@ static bool copy_excludes(micap_memory *memory, mica_type *copy, const mica_type
     mica_type *named = list ? (mica_type *)(void *)(list + count + 1) : NULL;
     char *text = list ? (char *)(named + count) : NULL;
     for (uint32_t i = 0; list && i < count; ++i) {
-        named[i].name = strcpy(text, type->excludes[i]->name);
-        text += strlen(text) + 1;
+        size_t bytes = strlen(type->excludes[i]->name) + 1;
+        named[i].name = memcpy(text, type->excludes[i]->name, bytes);
+        text += bytes;
         list[i] = &named[i];
     }
     copy->excludes = list;

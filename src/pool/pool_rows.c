@@ -1,6 +1,7 @@
 /* Rows that come, go and change places, with everything that points to them. */
 #include "base/assert.h"
 #include "pool/pool_rows.h"
+#include "pool/pool_fast_rows.h"
 #include "pool/pool_undo.h"
 #include "pool/pool_group.h"
 
@@ -216,8 +217,8 @@ static void swap_mapped(mica_pool *pool, uint32_t a, uint32_t b, mica_version ve
     ++pool->stamp;
     pool->owners[a] = right;
     pool->owners[b] = left;
-    *micap_map_at(&pool->index, left.index) = micap_map_entry(left, b);
-    *micap_map_at(&pool->index, right.index) = micap_map_entry(right, a);
+    *micap_map_entry_at(&pool->index, left.index) = micap_map_entry(left, b);
+    *micap_map_entry_at(&pool->index, right.index) = micap_map_entry(right, a);
     micap_swap_trivial(micap_pool_value(pool, a), micap_pool_value(pool, b), pool->value_bytes);
 }
 

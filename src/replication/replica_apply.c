@@ -356,6 +356,7 @@ static void write_table(micap_delta_work *work, const micap_delta_table *table)
             const micap_type *type = work->columns[table->column + micap_little32(number)];
             const mica_resource_rule *rule = micap_delta_rule_of(&work->replica->rules, type);
             bool is_made = type->owns || rule;
+            MICAP_ASSERT(contents || !is_made, "what is not read from the slice itself was made with it");
             const char *from = rule ? contents->made : is_made ? contents->values : values;
             if (in_step)
                 write_column(work, archetype, slice, type, from);

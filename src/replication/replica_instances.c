@@ -301,6 +301,7 @@ void micap_instances_arrange(micap_delta_work *work, const micap_delta_table *ta
 {
     const micap_replica_table *known = &work->replica->pools[table->location];
     mica_pool *pool = micap_pool_of(work->world, table->type->id);
+    MICAP_ASSERT(pool, "a delta names components that the world uses");
     chains before = {known->rows, known->next, known->row_count};
     if (!table->is_moved) {
         find_places(work->replica, pool, &before, table->places);

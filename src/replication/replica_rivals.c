@@ -141,13 +141,15 @@ mica_result micap_replica_check_rivals(const micap_delta_work *work)
     if (!components->meets_pools || !capacity)
         return MICA_OK;
     memberships all = {work, micap_allocate_zeroed(&work->world->memory, capacity, 1)};
-    mica_result result = all.bits ? MICA_OK : micap_fail_memory(work->world, "delta");
+    if (!all.bits)
+        return micap_fail_memory(work->world, "delta");
+    mica_result result = MICA_OK;
     for (mica_component id = 0; result == MICA_OK && (id = micap_component_after(components, id));) {
         const micap_component *used = micap_component_of(components, id);
         for (uint32_t i = 0; result == MICA_OK && used->meets_pools && i < used->rival_count; ++i)
             if (used->rivals[i] > id && (is_touched(work, id) || is_touched(work, used->rivals[i])))
                 result = check_pair(&all, id, used->rivals[i]);
     }
-    micap_release(&work->world->memory, all.bits, all.bits ? capacity : 0, 1);
+    micap_release(&work->world->memory, all.bits, capacity, 1);
     return result;
 }

@@ -115,6 +115,7 @@ static mica_entity sender_of(const micap_delta_work *work, const micap_delta_con
         return micap_handle_at(slice->owners, at);
     if (table->is_direct) {
         const mica_pool *pool = micap_pool_of(work->world, table->type->id);
+        MICAP_ASSERT(pool, "a delta names components that the world uses");
         const micap_twin *twin = micap_entity_map_at(&replica->twins, slice->row + at);
         return twin && micap_pool_row(pool, twin->other) != MICAP_ROW_NONE ? twin->key : mica_nil();
     }

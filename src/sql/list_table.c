@@ -81,7 +81,8 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
     bool is_unique = is_one_row && position >= 0 && !table->type->many;
     uint64_t rows = is_one_row ? 1 : micap_sql_scan_estimate(table->session->world, table->component);
     info->idxFlags = is_unique ? SQLITE_INDEX_SCAN_UNIQUE : 0;
-    info->estimatedRows = (sqlite3_int64)(rows * (position < 0 ? ELEMENTS_GUESSED : 1));
+    rows *= position < 0 ? ELEMENTS_GUESSED : 1;
+    info->estimatedRows = (sqlite3_int64)rows;
     info->estimatedCost = LOOK_UP_COST + (double)info->estimatedRows;
     return SQLITE_OK;
 }

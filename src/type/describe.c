@@ -318,26 +318,31 @@ static bool copy_attributes(mica_field *copy, const mica_field *field)
     return memory;
 }
 
+static bool copy_field(mica_field *copy, const mica_field *field)
+{
+    *copy = *field;
+    copy->kind = kind_of(field);
+    copy->type = NULL;
+    copy->attributes = NULL;
+    copy->name = copy_text(field->name);
+    if (!copy->name || !copy_attributes(copy, field))
+        return false;
+    if (!field->type)
+        return true;
+    mica_type *nested = calloc(1, sizeof *nested);
+    copy->type = nested;
+    return nested && micap_describe_copy(nested, field->type);
+}
+
 static bool copy_fields(mica_type *copy, const mica_type *type)
 {
     mica_field *fields = calloc(type->field_count + 1, sizeof *fields);
     copy->fields = fields;
     if (!fields)
         return false;
-    for (uint32_t i = 0; i < type->field_count; ++i) {
-        fields[i] = type->fields[i];
-        fields[i].kind = kind_of(&type->fields[i]);
-        fields[i].type = NULL;
-        fields[i].attributes = NULL;
-        if (!(fields[i].name = copy_text(type->fields[i].name)) || !copy_attributes(&fields[i], &type->fields[i]))
+    for (uint32_t i = 0; i < type->field_count; ++i)
+        if (!copy_field(&fields[i], &type->fields[i]))
             return false;
-        if (type->fields[i].type) {
-            mica_type *nested = calloc(1, sizeof *nested);
-            fields[i].type = nested;
-            if (!nested || !micap_describe_copy(nested, type->fields[i].type))
-                return false;
-        }
-    }
     return true;
 }
 
@@ -351,10 +356,14 @@ static bool copy_excludes(mica_type *copy, const mica_type *type)
         return true;
     mica_type **list = calloc(count + 1, sizeof *list);
     copy->excludes = list;
-    bool fine = list != NULL;
-    for (size_t i = 0; fine && i < count; ++i)
-        fine = (list[i] = calloc(1, sizeof **list)) && (list[i]->name = copy_text(type->excludes[i]->name));
-    return fine;
+    if (!list)
+        return false;
+    for (size_t i = 0; i < count; ++i) {
+        mica_type *excluded = list[i] = calloc(1, sizeof *excluded);
+        if (!excluded || !(excluded->name = copy_text(type->excludes[i]->name)))
+            return false;
+    }
+    return true;
 }
 
 bool micap_describe_copy(mica_type *copy, const mica_type *type)

@@ -184,7 +184,9 @@ static mica_member find(mica_member member, const char *path, bool writes, mica_
 
 mica_member mica_member_find(mica_member member, const char *path, mica_value_error *out_error)
 {
-    return MICAP_MISSING_INTO(out_error, path) ? (mica_member){0} : find(member, path, false, out_error);
+    if (MICAP_MISSING_INTO(out_error, path))
+        return (mica_member){0};
+    return find(member, path, false, out_error);
 }
 
 mica_member mica_member_write(mica_member member, const char *path, mica_value_error *out_error)

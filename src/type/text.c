@@ -65,7 +65,7 @@ const char *micap_text_problem(const mica_text *text)
 {
     uint8_t form = micap_text_form(text);
     if (form <= MICA_TEXT_IN_PLACE)
-        return text->private_.bytes[form] && form < MICA_TEXT_IN_PLACE ? "a text in place ends with zero" : NULL;
+        return form < MICA_TEXT_IN_PLACE && text->private_.bytes[form] ? "a text in place ends with zero" : NULL;
     if (form != MICA_PRIVATE_TEXT_BLOCK)
         return "a text of a world has its own memory";
     uint32_t length = mica_text_length(text);

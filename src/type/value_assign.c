@@ -196,15 +196,15 @@ bool micap_scalar_convert(mica_member member, const char *name, mica_scalar scal
 static void found_text(mica_scalar scalar, char text[80])
 {
     switch (scalar.kind) {
-    case MICA_KIND_NONE: strcpy(text, "null"); break;
-    case MICA_KIND_BOOL: strcpy(text, scalar.integer ? "true" : "false"); break;
+    case MICA_KIND_NONE: snprintf(text, 80, "null"); break;
+    case MICA_KIND_BOOL: snprintf(text, 80, "%s", scalar.integer ? "true" : "false"); break;
     case MICA_KIND_I64: snprintf(text, 80, "%" PRId64, scalar.integer); break;
     case MICA_KIND_U64: snprintf(text, 80, "%" PRIu64, (uint64_t)scalar.integer); break;
     case MICA_KIND_F64: snprintf(text, 80, "%g", scalar.real); break;
     case MICA_KIND_TEXT:
         snprintf(text, 80, "\"%.*s\"", scalar.text_bytes < 60 ? (int)scalar.text_bytes : 60, scalar.text);
         break;
-    default: strcpy(text, scalar.kind == MICA_KIND_LIST ? "an array" : "an object");
+    default: snprintf(text, 80, "%s", scalar.kind == MICA_KIND_LIST ? "an array" : "an object");
     }
 }
 

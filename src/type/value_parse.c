@@ -211,7 +211,7 @@ static mica_scalar number_of(const char *number, mica_kind kind)
         scalar.integer = *number == '-' ? strtoll(number, NULL, 10) : (int64_t)strtoull(number, NULL, 10);
     if (is_whole && errno == 0)
         return scalar;
-    strcpy(copy, number);
+    memcpy(copy, number, strlen(number) + 1);
     return (mica_scalar){.kind = MICA_KIND_F64, .real = real_of(copy)};
 }
 
@@ -258,8 +258,8 @@ static bool parse_scalar(parser *parser, mica_member member)
     if (!read_scalar(parser, member, word, &scalar))
         return false;
     bool is_string = scalar.kind == MICA_KIND_TEXT;
-    if (is_string && member.kind == MICA_KIND_ENTITY && parser->find && *word && *word != '#')
-        return parse_path(parser, member, word, begin);
+    if (is_string && member.kind == MICA_KIND_ENTITY && parser->find && *scalar.text && *scalar.text != '#')
+        return parse_path(parser, member, scalar.text, begin);
     if (scalar.kind == MICA_KIND_F64 && scalar.real - scalar.real != 0) { /* no number of a text is infinite */
         parser->at = begin;
         return micap_parser_expected(parser, member.kind == MICA_KIND_F32 ? "a number that fits a float"

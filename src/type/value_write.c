@@ -61,10 +61,11 @@ static void put_integer(text_output *out, uint64_t bits, uint32_t bytes, bool is
 static void put_real(text_output *out, double value, bool is_f32)
 {
     char text[MICAP_NUMBER_TEXT_BYTES];
-    if (value - value == 0)
-        micap_number_text(value, is_f32, text);
-    else
-        strcpy(text, value > 0 ? "\"inf\"" : value < 0 ? "\"-inf\"" : "\"nan\"");
+    if (value - value != 0) {
+        micap_output_text(out, value > 0 ? "\"inf\"" : value < 0 ? "\"-inf\"" : "\"nan\"");
+        return;
+    }
+    micap_number_text(value, is_f32, text);
     micap_output_text(out, text);
 }
 

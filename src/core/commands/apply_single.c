@@ -179,7 +179,7 @@ static void change(mica_world *world, micap_target *target)
 {
     micap_row spot = micap_locate(world, target->entity);
     const micap_archetype *from = spot.chunk->archetype;
-    MICAP_ASSERT(from == target->from, "an entity is changed once in a flush");
+    MICAP_ASSERT(from && from == target->from, "an entity is changed once in a flush");
     if (target->to != from) {
         if (micap_has_hooks(from, 1 << MICA_EVENT_REMOVE))
             micap_hooks_removing(world, target->to, spot, 1);

@@ -191,6 +191,7 @@ static __attribute__((noinline)) bool merge_command(mica_world *world, micap_tar
     micap_command *earlier = into->first;
     while (earlier && (earlier->type != later->type || (is_mark && earlier->operation != MICAP_OPERATION_VALUE)))
         earlier = earlier->next;
+    MICAP_ASSERT(earlier, "a change is merged with an earlier one of its component, and a mark with a value");
     if (is_mark) {
         earlier->is_set = true;
         return true;

@@ -78,10 +78,14 @@ static bool list_pooled(mica_world *world, mica_entity entity, const micap_type 
 {
     if (!begin_complete(world, out, (uint64_t)type->required_count + 1))
         return false;
-    for (uint32_t i = 0; i < type->required_count; ++i)
-        if (micap_is_pooled(type->required[i]) &&
-            micap_pool_row(micap_pool_of(world, type->required[i]), entity) == MICAP_ROW_NONE)
+    for (uint32_t i = 0; i < type->required_count; ++i) {
+        if (!micap_is_pooled(type->required[i]))
+            continue;
+        const mica_pool *pool = micap_pool_of(world, type->required[i]);
+        MICAP_ASSERT(pool, "a world that uses a component uses what it requires");
+        if (micap_pool_row(pool, entity) == MICAP_ROW_NONE)
             append(out, (mica_value){.component = type->required[i]});
+    }
     if (micap_is_pooled(type->id))
         append(out, (mica_value){.component = type->id, .data = from});
     return true;

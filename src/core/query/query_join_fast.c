@@ -34,6 +34,7 @@ static MICAP_INLINE found show_pools(mica_view *view, const mica_query *query, c
     found result = FOUND_RUN;
     for (; join < end; ++join) {
         const mica_pool *pool = join->pool;
+        MICAP_ASSERT_HOT(pool, "a world has the pools of its queries");
         uint64_t row = at, step = join->step_bytes;
         if (pool != driver) {
             row = row_of(pool, entity);

@@ -101,9 +101,10 @@ void *micap_view_write_term(mica_view *view, uint32_t term);
  * view can be passed on as they are; in checked builds it never does. */
 static inline bool micap_view_stamp_columns(const mica_view *view)
 {
-    uint32_t writes = view->private_.ready_writes;
-    if (MICAP_EVERY_WRITE_IS_CHECKED || !view->private_.ready_count || writes == MICAP_READY_NOT_ALL)
+    if (MICAP_EVERY_WRITE_IS_CHECKED || !view->private_.ready_count ||
+        view->private_.ready_writes == MICAP_READY_NOT_ALL)
         return false;
+    uint32_t writes = view->private_.ready_writes;
     mica_version version = micap_view_version(view);
     for (mica_version *const *stamp = view->private_.stamps; writes; ++stamp, writes >>= 1)
         if ((writes & 1) && (!*stamp || !micap_touch_without_copy(view->world, *stamp, version)))

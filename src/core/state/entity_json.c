@@ -393,9 +393,10 @@ static mica_result apply(parsing *work)
     mica_entity scope = mica_name_get_scope(world, work->entity);
     const char *name = mica_name_get(world, work->entity);
     char old[MICAP_WORD_BYTES] = "";
-    bool is_kept = name && strlen(name) < sizeof old; /* a longer one is not put back */
+    size_t name_bytes = name ? strlen(name) + 1 : 0;
+    bool is_kept = name && name_bytes <= sizeof old; /* a longer one is not put back */
     if (is_kept)
-        strcpy(old, name);
+        memcpy(old, name, name_bytes);
     mica_result result = work->has_name ? mica_name_set(world, work->entity, scope, work->name) : MICA_OK;
     if (result == MICA_OK) {
         result = mica_flush(world);

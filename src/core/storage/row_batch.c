@@ -169,6 +169,7 @@ static uint32_t step_with_holes(mica_world *world, const mica_entity *entities, 
                                 const micap_new_values *values)
 {
     micap_row_batch run = micap_row_batch_begin(micap_locate(world, entities[0]), edge->end, count);
+    MICAP_ASSERT(run.to.chunk, "an edge ends at an archetype");
     run.count = run.is_backward ? micap_rows_in_reverse(run.from, entities, run.count)
                                 : micap_rows_in_order(run.from, entities, run.count);
     micap_row_batch_move_columns(world, &run);

@@ -23,22 +23,26 @@ static bool save_holes(mica_world *world, micap_handles_state *state)
 {
     const micap_entities *entities = &world->entities;
     size_t bytes = entities->hole_count * sizeof *state->holes;
-    if (bytes)
-        state->holes = micap_allocate(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT);
-    if (state->holes)
-        memcpy(state->holes, entities->holes, bytes);
+    if (!entities->hole_count)
+        return true;
+    state->holes = micap_allocate(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT);
+    if (!state->holes)
+        return false;
+    memcpy(state->holes, entities->holes, bytes);
     state->hole_count = entities->hole_count;
-    return !bytes || state->holes;
+    return true;
 }
 
 static bool save_spare(mica_world *world, micap_handles_state *state)
 {
     const micap_entities *entities = &world->entities;
     size_t bytes = entities->spare_count * sizeof *state->spare;
-    if (bytes && !(state->spare = micap_allocate(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT)))
+    if (!entities->spare_count)
+        return true;
+    state->spare = micap_allocate(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT);
+    if (!state->spare)
         return false;
-    if (bytes)
-        memcpy(state->spare, entities->spare, bytes);
+    memcpy(state->spare, entities->spare, bytes);
     state->spare_count = entities->spare_count;
     return true;
 }

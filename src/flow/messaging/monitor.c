@@ -218,11 +218,13 @@ static bool fits(const micap_monitor *monitor, const state *state)
         }
         if (!either)
             return false;
-        if (access == MICA_ACCESS_EITHER)
+        if (access == MICA_ACCESS_EITHER) {
             either = is_there;
-        else if (access == MICA_ACCESS_WITHOUT ? is_there : micap_access_demands(access) && !is_there)
+            continue;
+        }
+        if (access == MICA_ACCESS_WITHOUT ? is_there : micap_access_demands(access) && !is_there)
             return false;
-        else if (micap_access_demands(access) && is_on == (access == MICA_ACCESS_DISABLED))
+        if (micap_access_demands(access) && is_on == (access == MICA_ACCESS_DISABLED))
             return false;
     }
     return either;
@@ -232,6 +234,7 @@ static bool fits(const micap_monitor *monitor, const state *state)
 static uint32_t compare(const mica_world *world, const micap_monitor *monitor, const note *note)
 {
     state now = {0}, before;
+    MICAP_ASSERT(monitor->part_count, "the last part of a monitor is what hides");
     for (uint32_t i = 0; i < monitor->part_count; ++i) {
         now.counts[i] = count_now(world, monitor, &monitor->parts[i], note->entity);
         now.enabled |= (uint64_t)(now.counts[i] && is_enabled(world, &monitor->parts[i], note->entity)) << i;
