@@ -109,7 +109,9 @@ static bool prepare_entry(micap_spawning *work, micap_entry *entry)
                                 block->name);
     entry->type = mica_component_type(entry->component);
     entry->rule = rule_for(work->def, entry->component);
-    if (micap_type_needs_rule(entry->type) && !entry->rule) {
+    bool is_trivial = micap_type_is_trivial(entry->type);
+    bool may_lack_rule = !entry->rule && !(is_trivial && entry->type->field_count);
+    if (may_lack_rule && micap_type_needs_rule(entry->type)) {
         entry->component = 0;
         return work->def->skip_without_rule ||
                micap_spawn_fail(work, MICA_ERROR_REFUSED, "spawn: " MICAP_NO_RULE, entry->type->name);
@@ -119,7 +121,7 @@ static bool prepare_entry(micap_spawning *work, micap_entry *entry)
     if (!check_storage(work, entry))
         return false;
     bool same = has_same_layout(entry, &work->resource->blocks[entry - work->entries]);
-    bool is_direct = same && !entry->has_spawn && micap_type_is_trivial(entry->type);
+    bool is_direct = same && !entry->has_spawn && is_trivial;
     bool is_singleton = block->role == MICAP_ROLE_SINGLETON;
     bool outlives = entry->type->storage == MICA_STORAGE_POOL && entry->type->dying != MICA_DYING_AT_ONCE;
     if (block->role == MICAP_ROLE_TAG)
@@ -155,7 +157,7 @@ static bool brings(const mica_type *type, const char *name)
 static bool is_required(const micap_spawning *work, const micap_entry *entry)
 {
     bool found = false;
-    for (uint32_t i = 0; !found && entry->component && entry->type->many && i < work->entry_count; ++i)
+    for (uint32_t i = 0; !found && i < work->entry_count; ++i)
         found = work->entries[i].component && brings(work->entries[i].type, entry->type->name);
     return found;
 }
@@ -181,7 +183,8 @@ bool micap_spawn_prepare_entries(micap_spawning *work)
         work->order[i] = work->entries[i].component;
     }
     for (uint32_t i = 0; i < count; ++i)
-        work->entries[i].is_required = is_required(work, &work->entries[i]);
+        if (work->entries[i].is_separate && work->entries[i].type->many)
+            work->entries[i].is_required = is_required(work, &work->entries[i]);
     return true;
 }
 
