@@ -104,29 +104,46 @@ static bool is_constant(const population *a, const population *b, uint32_t world
            a->name_count[world] == b->name_count[world];
 }
 
-/* The steps that follow, many times. Where the population stays the same, so do handles and memory. */
+/* Performs steps several times, and counts what there is then. */
+static population repeat_steps(program *program, uint32_t first, uint32_t count, uint32_t rounds)
+{
+    for (uint32_t round = 0; round < rounds; ++round) {
+        program->next = first;
+        for (uint32_t i = 0; i < count && program->next < program->step_count; ++i)
+            program_step(program, &program->steps[program->next++]);
+    }
+    return count_population(program);
+}
+
+static bool has_more_memory(const program *program, const population *after, const population *before)
+{
+    bool more = false;
+    for (uint32_t i = 0; i < program->scene_count; ++i)
+        more = more || (is_constant(before, after, i) && after->memory_bytes[i] != before->memory_bytes[i]);
+    return more;
+}
+
+/* The steps that follow, many times. Where the population stays the same, so do handles and memory. What is only created after many
+ * frames, such as the list of chunks of a system that is measured now and then, is created once: after it nothing grows for as long. */
 static void repeat(program *program, scene *scene)
 {
-    enum { INTERVAL = 50, ROUNDS = 3 * INTERVAL };
+    enum { INTERVAL = 50, LONG = 4 * INTERVAL };
     (void)scene;
     if (program->is_repeating)
         return;
     uint32_t count = 1 + take_below(program, 4);
     uint32_t first = program->next;
-    population before = {0}, middle = {0};
     program->is_repeating = true;
-    for (uint32_t round = 0; round < ROUNDS; ++round) {
-        program->next = first;
-        if (round == INTERVAL)
-            before = count_population(program);
-        if (round == 2 * INTERVAL)
-            middle = count_population(program);
-        for (uint32_t i = 0; i < count && program->next < program->step_count; ++i)
-            program_step(program, &program->steps[program->next++]);
+    population before = repeat_steps(program, first, count, INTERVAL);
+    population middle = repeat_steps(program, first, count, INTERVAL);
+    population after = repeat_steps(program, first, count, INTERVAL);
+    bool may_grow = before.may_grow || middle.may_grow;
+    if (!may_grow && !after.may_grow && has_more_memory(program, &after, &middle)) {
+        middle = after;
+        after = repeat_steps(program, first, count, LONG);
     }
     program->is_repeating = false;
-    population after = count_population(program);
-    if (before.may_grow || middle.may_grow || after.may_grow)
+    if (may_grow || middle.may_grow || after.may_grow)
         return;
     for (uint32_t i = 0; i < program->scene_count; ++i) {
         if (!is_constant(&before, &middle, i) || !is_constant(&middle, &after, i))
