@@ -55,8 +55,6 @@ static void flip_direct(mica_pool *pool, const mica_entity *entities, uint32_t c
 
 void micap_pool_append_list(mica_pool *pool, const mica_entity *entities, uint32_t count, mica_version version)
 {
-    if (!count)
-        return;
     if (pool->group) { /* each may change places with others */
         for (uint32_t i = 0; i < count; ++i)
             micap_pool_append(pool, entities[i], version);
@@ -64,7 +62,7 @@ void micap_pool_append_list(mica_pool *pool, const mica_entity *entities, uint32
     }
     if (pool->present)
         flip_direct(pool, entities, count, version, true);
-    else
+    else if (count)
         append_packed(pool, entities, count, version);
     pool->count += count;
     pool->stamp += count;

@@ -480,14 +480,14 @@ static const char *find_record(const mica_replica *replica, uint32_t kind, uint3
     if (!data)
         return NULL;
     micap_reader reader = {data, data, data + replica->state.count, false};
-    while (micap_reader_left(&reader)) {
+    const char *content = NULL;
+    while (!content && micap_reader_left(&reader)) {
         uint32_t found = micap_reader_take32(&reader);
         *out_byte_count = micap_reader_take32(&reader);
-        const char *content = micap_reader_take(&reader, *out_byte_count);
-        if (found == kind)
-            return content;
+        const char *record = micap_reader_take(&reader, *out_byte_count);
+        content = found == kind ? record : NULL;
     }
-    return NULL;
+    return content;
 }
 
 /* The state as it will be: records that were sent, and others as they are. */

@@ -237,6 +237,7 @@ START_TEST(a_component_is_defined_whole_or_not_at_all)
     static mica_type *const tables[] = {&table, &leg, NULL};
     const mica_type cases[] = {
         {STRUCT("Requiring", 8), .required = tables},
+        {STRUCT("Excluding", 8), .excludes = tables},
         {STRUCT("First", 4), .toggle = true},
         {STRUCT("Nested", 24), .fields = deep, .field_count = 3},
         {.name = "Constants", .kind = MICA_KIND_FLAGS, .size_bytes = 4, .alignment = 4, .constants = colors, .constant_count = 3},

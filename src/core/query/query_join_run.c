@@ -122,19 +122,19 @@ static bool is_tag_term(const micap_join *join)
 static uint32_t tagged_run(const micap_join_visit *visit, const micap_join *join, uint32_t first_row, uint32_t from,
                            uint32_t count)
 {
-    bool is_wanted =
-        join->access != MICA_ACCESS_WITHOUT && (micap_access_demands(join->access) || first_row != MICAP_ROW_NONE);
-    if (join->access != MICA_ACCESS_WITHOUT && !micap_access_demands(join->access) && !join->is_flag)
-        return count;
+    bool is_optional = join->access != MICA_ACCESS_WITHOUT && !micap_access_demands(join->access);
+    bool is_free = is_optional && !join->is_flag; /* both are fine */
+    bool is_wanted = join->access != MICA_ACCESS_WITHOUT && (!is_optional || first_row != MICAP_ROW_NONE);
     const mica_pool *pool = join->pool;
     const mica_entity *entities = visit->entities + from;
     const uint64_t *present = pool->present;
     const uint32_t limit = pool->present_words * 64;
-    if (is_wanted && visit->driver && visit->driver->kind == MICAP_POOL_TAG) { /* then indices are consecutive */
+    if (is_wanted && !is_free && visit->driver &&
+        visit->driver->kind == MICAP_POOL_TAG) { /* then indices are consecutive */
         uint32_t index = visit->at + from, end = index < limit ? micap_pool_run_end(pool, index) : index;
         return end - index < count ? end - index : count;
     }
-    for (uint32_t i = 0; i < count; ++i)
+    for (uint32_t i = is_free ? count : 0; i < count; ++i)
         if ((entities[i].index < limit && micap_bit(present, entities[i].index)) != is_wanted)
             return i;
     return count;

@@ -26,11 +26,11 @@ static bool save_holes(mica_world *world, micap_handles_state *state)
     if (!entities->hole_count)
         return true;
     state->holes = micap_allocate(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT);
-    if (!state->holes)
-        return false;
-    memcpy(state->holes, entities->holes, bytes);
-    state->hole_count = entities->hole_count;
-    return true;
+    if (state->holes) {
+        memcpy(state->holes, entities->holes, bytes);
+        state->hole_count = entities->hole_count;
+    }
+    return state->holes;
 }
 
 static bool save_spare(mica_world *world, micap_handles_state *state)

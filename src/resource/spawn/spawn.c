@@ -276,11 +276,10 @@ static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t in
     work->result = MICA_ERROR_MEMORY;
     if (micap_type_is_trivial(entry->type) && !entry->has_spawn && !entry->type->many) {
         memset(entry->scratch, 0, entry->type->size_bytes);
-        if (!micap_spawn_initialize(entry->type, entry->scratch, 1) ||
-            !micap_spawn_migrate(work, entry, entry->scratch, from, 1, entities))
-            return false;
-        if (!mica_set_id(work->world, owner, (mica_value){entry->component, 0, entry->scratch}))
-            return fail_as_world(work);
+        bool is_made = micap_spawn_initialize(entry->type, entry->scratch, 1) &&
+                       micap_spawn_migrate(work, entry, entry->scratch, from, 1, entities);
+        if (!is_made || !mica_set_id(work->world, owner, (mica_value){entry->component, 0, entry->scratch}))
+            return is_made && fail_as_world(work);
     } else {
         void *value = add_separate(work, entry, owner, is_first);
         if (!value)

@@ -8,6 +8,7 @@
 #include "support/test.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static reports heard;
 
@@ -213,9 +214,93 @@ START_TEST(destroying_many_is_the_same_as_one_by_one)
 }
 END_TEST
 
+/* Rows that lie one after the other leave a pool together; what follows them in the list lies elsewhere. */
+START_TEST(components_of_a_list_leave_their_pools)
+{
+    mica_world *world = open_world(&heard);
+    mica_group(world, Left, Right);
+    mica_entity entities[64];
+    for (uint32_t i = 0; i < COUNT_OF(entities); ++i) {
+        entities[i] = mica_create(world, MICA_WITH(Burning, {(float)i}), MICA_WITH(Wet, {(float)i, i}),
+                                  MICA_WITH(Left, {i}), MICA_WITH(Right, {{(uint8_t)i}}));
+        if (i % 3 == 2)
+            mica_set(world, entities[i], Number, {(int)i});
+        if (i % 2)
+            mica_add(world, entities[i], Chosen);
+    }
+    mica_query *unnumbered = mica_query_create(world, MICA_QUERY(MICA_HAS(Burning), MICA_WITHOUT(Number)));
+    mica_query *all = mica_query_create(world, MICA_QUERY(MICA_HAS(Left)));
+    ck_assert_int_eq(mica_remove_all(unnumbered, Burning), MICA_OK);
+    ck_assert_int_eq(mica_remove_all(all, Right), MICA_OK);
+    ck_assert_int_eq(mica_remove_all(all, Wet), MICA_OK);
+    for (uint32_t i = 0; i < COUNT_OF(entities); ++i) {
+        const Burning *burning = mica_get(world, entities[i], Burning);
+        ck_assert(i % 3 == 2 ? burning && burning->seconds_left == (float)i : !burning);
+        ck_assert(!mica_has(world, entities[i], Wet) && !mica_has(world, entities[i], Right));
+        ck_assert_uint_eq(mica_get(world, entities[i], Left)->value, i);
+    }
+    ck_assert_int_eq(mica_world_validate(world), MICA_OK);
+    mica_query_destroy(unnumbered);
+    mica_query_destroy(all);
+    close_world(world, &heard);
+}
+END_TEST
+
+MICA_POOL_TAG(Marked)
+
+/* The entities of a tag are visited by their indices; another tag says which of them. */
+START_TEST(entities_with_two_tags_are_those_with_both)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity entities[300];
+    uint32_t both = 0, seen = 0;
+    for (uint32_t i = 0; i < COUNT_OF(entities); ++i) {
+        entities[i] = mica_create(world);
+        if (i % 100 < 60)
+            mica_add(world, entities[i], Chosen);
+        if (i / 10 % 3)
+            mica_add(world, entities[i], Marked);
+        both += i % 100 < 60 && i / 10 % 3;
+    }
+    mica_query *query = mica_query_create(world, MICA_QUERY(MICA_HAS(Chosen), MICA_HAS(Marked)));
+    for (mica_view view = mica_query_begin(query); mica_view_next(&view); seen += view.count)
+        for (uint32_t i = 0; i < view.count; ++i)
+            ck_assert(mica_has(world, view.entities[i], Chosen) && mica_has(world, view.entities[i], Marked));
+    ck_assert_uint_eq(seen, both);
+    mica_query_destroy(query);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(slots_that_are_used_up_retire)
+{
+    mica_world_def def = mica_world_def_default();
+    def.handle_space = 3; /* its handles have fewer generations */
+    mica_world *world = mica_world_create(&def);
+    mica_entity old[4] = {0}, pair[4];
+    uint32_t lives = 0;
+    for (bool is_reused = true; is_reused && lives < 1 << 17; ++lives) {
+        for (uint32_t i = 0; i < COUNT_OF(pair); ++i)
+            pair[i] = mica_create(world);
+        is_reused = !lives;
+        for (uint32_t i = 0; i < COUNT_OF(pair); ++i)
+            is_reused = is_reused || pair[0].index == old[i].index;
+        ck_assert_uint_eq(mica_destroy_many(world, pair, COUNT_OF(pair)), COUNT_OF(pair));
+        memcpy(old, pair, sizeof old);
+    }
+    ck_assert_uint_gt(lives, 1000);
+    ck_assert_uint_lt(lives, 1 << 17);
+    ck_assert_int_eq(mica_world_validate(world), MICA_OK);
+    mica_world_destroy(world);
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("core");
+    tcase_add_test(cases, components_of_a_list_leave_their_pools);
+    tcase_add_test(cases, entities_with_two_tags_are_those_with_both);
+    tcase_add_test(cases, slots_that_are_used_up_retire);
     tcase_set_timeout(cases, 600);
     tcase_add_loop_test(cases, destroying_many_is_the_same_as_one_by_one, 0, CIRCUMSTANCES);
     return test_run("destroy_list", cases);
