@@ -102,7 +102,7 @@ MICA_END
 #    define mica_observer_remove(world, ...) mica_observer_remove(MICA_AT_(world), __VA_ARGS__)
 #    define mica_event_emit(world, ...) mica_event_emit(MICA_AT_(world), __VA_ARGS__)
 #    define mica_event_propagate(world, ...) mica_event_propagate(MICA_AT_(world), __VA_ARGS__)
-#    define mica_event_stop(event) mica_event_stop(MICA_AT_(event))
+#    define mica_event_stop(...) mica_event_stop(MICA_AT_(__VA_ARGS__))
 #endif
 
 /* MICA_OBSERVER(event, T, function), or MICA_OBSERVER(event, T, function, terms...) with a filter. */

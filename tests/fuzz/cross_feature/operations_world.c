@@ -104,7 +104,7 @@ static bool is_constant(const population *a, const population *b, uint32_t world
            a->name_count[world] == b->name_count[world];
 }
 
-/* Performs steps several times, and counts what there is then. */
+/* Performs steps several times, and counts the population afterwards. */
 static population repeat_steps(program *program, uint32_t first, uint32_t count, uint32_t rounds)
 {
     for (uint32_t round = 0; round < rounds; ++round) {
