@@ -70,6 +70,7 @@ void micap_recording_reset(mica_world *world, micap_recording *recording)
     memset(recording->cache, 0, sizeof recording->cache);
     recording->recent = NULL;
     recording->last = NULL;
+    recording->slot = NULL;
     recording->end = recording->limit = NULL;
     recording->kind_count = recording->segment_count = recording->change_count = recording->created_count = 0;
     recording->has_foreign = false;
@@ -141,9 +142,9 @@ static micap_recorded *search(const micap_recording *recording, mica_entity enti
 micap_recorded *micap_recording_find(mica_world *world, micap_recording *recording, mica_entity entity)
 {
     micap_recorded *last = recording->last;
-    recording->slot = NULL;
-    if (!last)
+    if (!last) /* nothing is written: the buffer that refuses everything is shared by threads */
         return NULL;
+    recording->slot = NULL;
     if (mica_same(last->entity, entity) && last->state != MICAP_RECORDED_VOID)
         return last;
     uint64_t record = micap_record_of(&world->entities, entity);
