@@ -23,6 +23,9 @@ MICA_BEGIN
 MICA_API mica_result mica_hook_set_id(mica_world *world, mica_component component, mica_event_kind kind,
                                       mica_event_fn fn, void *context);
 
+/* Whether something is called when the component is added or set: a hook, an observer or a monitor. Threads: reader. */
+MICA_API bool mica_is_observed_id(const mica_world *world, mica_component component);
+
 /* Sets the function that is called before an entity is destroyed, or removes it with NULL. Threads: owner. */
 static inline mica_result mica_hook_set_destroy(mica_world *world, mica_event_fn fn, void *context)
 {
@@ -33,6 +36,7 @@ MICA_END
 
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
 #    define mica_hook_set_id(world, ...) mica_hook_set_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_is_observed_id(...) MICA_AT_(mica_is_observed_id(__VA_ARGS__))
 #    define mica_hook_set_destroy(world, ...) mica_hook_set_destroy(MICA_AT_(world), __VA_ARGS__)
 #endif
 

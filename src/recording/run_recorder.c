@@ -1,7 +1,7 @@
 /* Writes a recording, frame by frame, and hands input to the program.
  *
  * Snapshots that the program takes, restores and drops between frames are recorded, and a replay does the same: so a recording
- * stays valid when the world goes back. */
+ * stays valid when the world goes back. What systems do with snapshots is done again by the systems of the replay. */
 #include "recording/run_recorder.h"
 
 #include "base/argument.h"
@@ -152,13 +152,19 @@ static void hear_system(mica_world *world, void *state, const micap_system *syst
 /* What a snapshot remembers: its number in the recording that was written when it was taken. */
 typedef struct saved_recorder {
     uint64_t recording; /* 0: none */
-    uint32_t number;
+    uint32_t number;    /* 0: a system took it */
 } saved_recorder;
 
-/* Whether snapshots are to be recorded. What the handler of input does is done again by a replay, which calls it. */
+/* What the handler of input does is done again by a replay, which calls it. */
 static bool is_recording(const micap_run_recorder *recorder)
 {
     return recorder->file && !recorder->is_in_input;
+}
+
+static bool is_in_frame(mica_world *world)
+{
+    const micap_flow *flow = micap_flow_get(world);
+    return flow && flow->is_stepping;
 }
 
 static void put_snapshot(micap_run_recorder *recorder, micap_record_kind kind, uint32_t number)
@@ -171,8 +177,11 @@ static void *save_recorder(mica_world *world, void *state)
 {
     micap_run_recorder *recorder = state;
     saved_recorder *saved = micap_allocate_zeroed(&world->memory, sizeof *saved, MICAP_ARRAY_ALIGNMENT);
-    if (saved && is_recording(recorder)) {
-        *saved = (saved_recorder){recorder->number, ++recorder->snapshot_count};
+    if (!saved || !is_recording(recorder))
+        return saved;
+    saved->recording = recorder->number;
+    if (!is_in_frame(world)) {
+        saved->number = ++recorder->snapshot_count;
         put_snapshot(recorder, MICAP_RECORD_SNAPSHOT, saved->number);
     }
     return saved;
@@ -182,7 +191,7 @@ static void drop_recorder(mica_world *world, void *state, void *data)
 {
     micap_run_recorder *recorder = state;
     saved_recorder *saved = data;
-    if (is_recording(recorder) && saved->recording == recorder->number)
+    if (is_recording(recorder) && saved->recording == recorder->number && saved->number)
         put_snapshot(recorder, MICAP_RECORD_DROP, saved->number);
     micap_release(&world->memory, saved, sizeof *saved, MICAP_ARRAY_ALIGNMENT);
 }
@@ -197,13 +206,16 @@ static void load_recorder(mica_world *world, void *state, const void *data)
 {
     micap_run_recorder *recorder = state;
     const saved_recorder *saved = data;
-    (void)world;
     if (!is_recording(recorder))
         return;
-    if (saved && saved->recording == recorder->number)
-        put_snapshot(recorder, MICAP_RECORD_RESTORE, saved->number);
-    else
+    bool by_system = is_in_frame(world);
+    if (!saved || saved->recording != recorder->number)
         stop(recorder, MICA_ERROR_REFUSED, "the world restored a snapshot that is not part of the recording");
+    else if (by_system != !saved->number)
+        stop(recorder, MICA_ERROR_REFUSED,
+             "a system restored a snapshot that was taken between frames, or the other way round");
+    else if (!by_system)
+        put_snapshot(recorder, MICAP_RECORD_RESTORE, saved->number);
 }
 
 static void forget(micap_run_recorder *recorder)

@@ -111,6 +111,7 @@ static void append_element(sqlite3_str *text, const mica_field *field, const cha
 
 static void append_list(sqlite3_str *text, const mica_type *element, const mica_list *list)
 {
+    MICAP_ASSERT(element, "a list says what its elements are");
     bool is_described = element->field_count || element->constant_count;
     mica_field field = {
         .type = is_described ? element : NULL, .element_bytes = element->size_bytes, .count = 1, .kind = element->kind};

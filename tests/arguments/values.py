@@ -549,6 +549,7 @@ VALID_CALLS = {
     "mica_world_report": (ANY, "reports, which is what it is for"),
     "mica_is_nil": (ANY, "the valid entity is not nil"),
     "mica_instance_is_nil": (ANY, "the valid instance is not nil"),
+    "mica_is_observed_id": (ANY, "the valid component has no hook"),
     "mica_recording_diff": (ANY, "the recordings are the same"),
     "mica_entity_is_disabled": (ANY, "the valid entity is not disabled"),
     "mica_watch_changed": (ANY, "no file changed"),

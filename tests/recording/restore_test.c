@@ -154,6 +154,75 @@ START_TEST(what_a_handler_of_input_restores_is_not_recorded_twice)
 }
 END_TEST
 
+static uint32_t system_frame, system_restores;
+
+/* Takes a snapshot in its second frame, and restores one where it is asked to. */
+static void travel_in_frame(const mica_frame *frame)
+{
+    ++system_frame;
+    if (system_frame == 2)
+        checkpoint = mica_snapshot_take(frame->world);
+    if (system_frame == system_restores)
+        REQUIRE(mica_snapshot_restore(frame->world, checkpoint) == MICA_OK);
+}
+
+static mica_world *world_with_traveller(reports *heard)
+{
+    mica_world *world = recorded_world(heard, mica_world_def_default(), 1);
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(travel_in_frame, (.exclusive = true)));
+    system_frame = 0;
+    return world;
+}
+
+/* The system of the replay takes and restores them again. */
+START_TEST(what_a_system_restores_is_not_recorded_twice)
+{
+    reports heard;
+    mica_world *world = world_with_traveller(&heard);
+    system_restores = 4;
+    ck_assert_int_eq(mica_recording_begin(world, recorded_path, &(mica_recording_def){.systems = true}), MICA_OK);
+    for (uint32_t tick = 1; tick <= 6; ++tick)
+        step(world, tick);
+    mica_snapshot_drop(world, checkpoint);
+    step(world, 7);
+    ck_assert_int_eq(mica_recording_end(world), MICA_OK);
+    close_world(world, &heard);
+
+    world = world_with_traveller(&heard);
+    mica_recording *recording = recorded_load(recorded_path);
+    mica_difference difference;
+    ck_assert_msg(mica_replay(world, recording, &difference), "%s", difference.text);
+    mica_recording_free(recording);
+    close_world(world, &heard);
+}
+END_TEST
+
+/* A replay has no handle for the one that restores to find. */
+START_TEST(a_snapshot_between_frames_is_not_restored_by_a_system_nor_the_other_way_round)
+{
+    for (uint32_t by_system = 0; by_system < 2; ++by_system) {
+        reports heard;
+        mica_world *world = world_with_traveller(&heard);
+        system_restores = by_system ? 4 : 0;
+        ck_assert_int_eq(mica_recording_begin(world, recorded_path, NULL), MICA_OK);
+        for (uint32_t tick = 1; tick <= 3; ++tick)
+            step(world, tick);
+        mica_snapshot taken = checkpoint;
+        if (by_system)
+            checkpoint = mica_snapshot_take(world);
+        else
+            ck_assert_int_eq(mica_snapshot_restore(world, taken), MICA_OK);
+        step(world, 4);
+        expect_report(&heard, MICA_ERROR_REFUSED, "taken between frames, or the other way round");
+        ck_assert_int_eq(mica_recording_end(world), MICA_ERROR_FILE);
+        close_world(world, &heard);
+        mica_recording *recording = recorded_load(recorded_path);
+        ck_assert_uint_eq(mica_recording_get_info(recording).tick_count, 3);
+        mica_recording_free(recording);
+    }
+}
+END_TEST
+
 static void make_with_restore(const char *to, bool restores)
 {
     reports heard;
@@ -219,6 +288,8 @@ int main(void)
     tcase_add_test(cases, snapshots_that_are_restored_in_any_order_replay);
     tcase_add_test(cases, a_snapshot_from_before_the_recording_ends_it_with_a_report);
     tcase_add_test(cases, what_a_handler_of_input_restores_is_not_recorded_twice);
+    tcase_add_test(cases, what_a_system_restores_is_not_recorded_twice);
+    tcase_add_test(cases, a_snapshot_between_frames_is_not_restored_by_a_system_nor_the_other_way_round);
     tcase_add_test(cases, recordings_tell_restores_apart);
     tcase_add_test(cases, a_replay_without_memory_says_so);
     return test_run("recording_restore", cases);

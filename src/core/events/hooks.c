@@ -32,6 +32,14 @@ mica_result mica_hook_set_id(mica_world *world, mica_component component, mica_e
     return MICA_OK;
 }
 
+bool mica_is_observed_id(const mica_world *world, mica_component component)
+{
+    if (MICAP_MISSING(NULL, world))
+        return false;
+    const micap_component *used = micap_component_find(&world->components, component);
+    return used && (micap_is_awaited(used, MICA_EVENT_ADD) || micap_is_awaited(used, MICA_EVENT_SET));
+}
+
 /* Calls a hook and watches. What one of them does to the recording depth does not reach the next one. */
 static MICAP_INLINE void call(mica_world *world, const micap_hook *hook, micap_watch *watches, mica_event *event,
                               uint32_t depth)

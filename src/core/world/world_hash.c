@@ -4,6 +4,7 @@
 #include "core/world/world_hash.h"
 
 #include "base/argument.h"
+#include "base/assert.h"
 #include "base/bits.h"
 #include "core/storage/rows.h"
 #include "mica/entity.h"
@@ -43,6 +44,7 @@ static void hash_text(micap_hasher *hasher, const char *value)
 
 static void hash_list(micap_hasher *hasher, const mica_type *element, const char *value)
 {
+    MICAP_ASSERT(element, "a list says what its elements are");
     mica_list list;
     memcpy(&list, value, sizeof list);
     mica_field elements = {

@@ -376,8 +376,10 @@ static const char *convert_list(const micap_migration_step *step, char *to, cons
     mica_list_clear_type(into, step->to_type);
     if (count > MICA_LIST_COUNT_MAX || (uint64_t)count * step->to_type->size_bytes > MICA_LIST_BYTES_MAX)
         return step->name;
-    char *items = count ? mica_list_insert_type(into, step->to_type, 0, count) : NULL;
-    return count && !items ? "" : micap_migration_apply(step->elements, items, values, count, entities);
+    if (!count)
+        return NULL;
+    char *items = mica_list_insert_type(into, step->to_type, 0, count);
+    return items ? micap_migration_apply(step->elements, items, values, count, entities) : "";
 }
 
 /* A text or a list, and arrays of them. Not in line, so that the loop over values without needs few registers. */

@@ -10,6 +10,7 @@
 #include "mica/name.h"
 #include "mica/pool.h"
 #include "mica/singleton.h"
+#include "resource/spawn/spawn_flat.h"
 #include "resource/spawn/spawn_prepare.h"
 #include "resource/verify/verify_state.h"
 #include "type/value_bytes.h"
@@ -510,6 +511,9 @@ mica_result mica_spawn(mica_world *world, const mica_resource *resource, const m
         (def && MICAP_MISSING_ARRAY(world, def->rules, def->rule_count)))
         return MICA_ERROR_INVALID;
     static const mica_spawn_def defaults = {0};
+    mica_result result;
+    if (micap_spawn_flat(world, resource, def ? def : &defaults, &result))
+        return result;
     micap_spawning work;
     memset(&work, 0, offsetof(micap_spawning, room));
     work.world = world;

@@ -1,7 +1,7 @@
 /* Spawning: the instances of a file become values of a world.
  *
  *     spawn_prepare.c      what is known before the world changes   layout_migration.c   values of another layout, by field name
- *     spawn.c              creates entities and fills their columns */
+ *     spawn.c              creates entities and fills their columns   spawn_flat.c   one bulk call for the simplest resources */
 #ifndef MICAP_RESOURCE_SPAWN_SPAWN_H
 #define MICAP_RESOURCE_SPAWN_SPAWN_H
 

@@ -124,6 +124,9 @@ static bool prepare_entry(micap_spawning *work, micap_entry *entry)
     bool is_direct = same && !entry->has_spawn && is_trivial;
     bool is_singleton = block->role == MICAP_ROLE_SINGLETON;
     bool outlives = entry->type->storage == MICA_STORAGE_POOL && entry->type->dying != MICA_DYING_AT_ONCE;
+    if (is_direct && !is_singleton && !outlives && !entry->rule && !entry->type->split)
+        atomic_store_explicit(&work->resource->blocks[entry - work->entries].column, entry->component,
+                              memory_order_relaxed);
     if (block->role == MICAP_ROLE_TAG)
         return true;
     /* A split component has no values to complete in place: unless its columns need no conversion, it is added later. */

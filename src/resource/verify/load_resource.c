@@ -110,12 +110,27 @@ static bool copy_if_needed(mica_resource *resource)
     return true;
 }
 
+static bool is_flat(const mica_resource *resource)
+{
+    if (micap_count_of(resource, MICAP_SECTION_GROUPS) != 1 || resource->child_count)
+        return false;
+    const micap_group_record *group = micap_record(resource, MICAP_SECTION_GROUPS, 0);
+    bool flat = group->column_count == resource->block_count;
+    for (uint32_t i = 0; i < resource->block_count; ++i) {
+        const micap_component_block *block = &resource->blocks[i];
+        flat &= block->role != MICAP_ROLE_SINGLETON && !block->owners && !block->disabled_count &&
+                !block->references.count && !block->has_contents;
+    }
+    return flat;
+}
+
 static mica_resource *verify(mica_resource *resource, mica_resource_error *out_error)
 {
     bool fine = read_mark(resource) && copy_if_needed(resource) && micap_verify_sections(resource) &&
                 micap_verify_types(resource) && micap_verify_assets(resource) && micap_verify_components(resource) &&
                 micap_verify_entities(resource) && micap_verify_values(resource) && micap_verify_state(resource);
     *out_error = resource->error;
+    resource->is_flat = fine && is_flat(resource);
     if (fine)
         return resource;
     mica_resource_free(resource);

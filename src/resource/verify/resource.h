@@ -43,6 +43,8 @@ typedef struct micap_component_block {
      * Ids and types of components are never used again for others. Threads that spawn at once may write the same here. */
     _Atomic(mica_component) component;
     _Atomic(const mica_type *) matching;
+    _Atomic(mica_component)
+        column; /* the component, if the instances are its values without conversion, rules or exceptions */
 } micap_component_block;
 
 struct mica_resource {
@@ -67,6 +69,7 @@ struct mica_resource {
     micap_component_block *blocks;
     uint32_t block_count;
     uint32_t child_count; /* entities that have a parent */
+    bool is_flat;         /* entities with the same components, in columns without references, and nothing else */
     uint32_t *positions;  /* of the entities in `order`; NULL without one */
     uint32_t *name_texts; /* string by entity, 0 for none; NULL when nothing has a name */
     mica_resource_error error;
