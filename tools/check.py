@@ -130,8 +130,17 @@ def run_command(command, log, limit):
             RUNNING.discard(process.pid)
 
 
+def find_reasons(text):
+    """The lines of an output that say most about why it failed, for the end of the run: a few, or the program that a fuzzer reduced."""
+    if "\nreduced:\n" in text:
+        return text[text.rindex("\nreduced:\n"):].split("\n")[2:22]
+    telling = [line.strip() for line in text.splitlines()
+               if re.search(r":[FE]:|\berror:|ERROR|SUMMARY:|\(Failed\)|\(Timeout\)|^FAILED|: failed$|cross_feature/.*: step", line)]
+    return [line[:240] for line in dict.fromkeys(telling or text.strip().splitlines()[-3:])][:8]
+
+
 def run_stage(name, commands, broken, limit=None):
-    """Returns (passed, tests passed, tests failed) of a stage. `broken` maps each command that failed to its stage. A command
+    """Returns (passed, tests passed, tests failed, reasons) of a stage. `broken` maps each command that failed to its stage. A command
     that failed once, for example the release build, is not run or shown again."""
     path = LOG / f"{name}.log"
     passed = True
@@ -147,25 +156,29 @@ def run_stage(name, commands, broken, limit=None):
             if not passed:
                 break
     text = path.read_text(encoding="utf-8", errors="replace")
+    reasons = []
     if not passed:
         last_command = text[text.rindex("\n$ ") + 1 if "\n$ " in text else 0:]
         print(*last_command.splitlines()[-SHOWN_LINES:], sep="\n")
+        reasons = find_reasons(last_command)
     tests = re.search(r"tests passed, (\d+) tests failed out of (\d+)", text)
     failed, total = map(int, tests.groups()) if tests else (0, 0)
-    return passed, total - failed, failed
+    return passed, total - failed, failed, reasons
 
 
 def run_stages(names, stages, broken, limits):
-    """Runs stages one after the other. Returns a line for each, and how many stages and tests passed and failed."""
+    """Runs stages one after the other. Returns a line for each, and how many stages and tests passed and failed. What made a stage fail
+    follows its line: the output above it may be long."""
     lines, passed_count, failed_count = [], 0, 0
     for name in names:
         print(f"{name} ...", flush=True)
         start = time.monotonic()
-        passed, tests_passed, tests_failed = run_stage(name, stages[name], broken, limits.get(name))
+        passed, tests_passed, tests_failed, reasons = run_stage(name, stages[name], broken, limits.get(name))
         seconds = time.monotonic() - start
         detail = f"{tests_passed} of {tests_passed + tests_failed} tests" if tests_passed + tests_failed else ""
         lines.append(f"{'passed' if passed else 'FAILED'}  {name:12}{seconds:7.1f} s   {detail}".rstrip())
-        print(lines[-1], flush=True)
+        lines += [f"        {line}" for line in reasons]
+        print(lines[-1 - len(reasons)], flush=True)
         passed_count += passed + tests_passed
         failed_count += (not passed) + tests_failed
     return lines, passed_count, failed_count
