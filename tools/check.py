@@ -65,7 +65,7 @@ STAGES = {
     "asan": preset("asan"),
     "clang-asan": preset("clang-asan"),
     # The same inputs on every machine that is fast enough: new ones are for `make check-long`.
-    "fuzz": [["env", "MICA_FUZZ_RUNS=200000", "sh", "tools/fuzz.sh", "60", "compile", "delta", "load", "value"],
+    "fuzz": [["env", "MICA_FUZZ_RUNS=200000", "sh", "tools/fuzz.sh", "60", "compile", "delta", "load", "query", "value"],
              ["env", "MICA_FUZZ_RUNS=10000", "sh", "tools/fuzz.sh", "300", "world"]],
     "tsan": preset("tsan", *without_address_randomization()),
 }
@@ -96,7 +96,7 @@ LONG_STAGES = {
     "model": LongStage(600, random_test("test_core_model")),
     "hostile": LongStage(240, random_test("test_resource_hostile")),
     "snapshot": LongStage(240, random_test("test_snapshot_snapshot")),
-    "fuzz": LongStage(600, fuzz("compile", "delta", "load", "value")),
+    "fuzz": LongStage(600, fuzz("compile", "delta", "load", "query", "value")),
     "analyse": LongStage(900, lambda seconds, seed: [["env", "MICA_JOBS=1", "sh", "tools/analyse.sh"]]),
     "conformance": LongStage(1200, lambda seconds, seed: [["python3", "tools/conformance.py"]]),
     "mutate": LongStage(1500, lambda seconds, seed: [["python3", "tools/mutate.py", "--seconds", str(seconds), "--seed", str(seed)]]),

@@ -21,6 +21,7 @@
 #include "mica/name.h"
 #include "mica/pool.h"
 #include "mica/query.h"
+#include "mica/query_text.h"
 #include "mica/ref.h"
 #include "mica/removal.h"
 #include "mica/singleton.h"

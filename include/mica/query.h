@@ -121,6 +121,9 @@ MICA_API mica_entity mica_query_first(mica_query *query);
 /* Returns whether an entity matches. CHANGED terms test the slice of the entity, unless it is tracked. Threads: reader. */
 MICA_API bool mica_query_matches(mica_query *query, mica_entity entity);
 
+/* Copies the terms of a query, as many as `capacity` allows. Returns how many it has; 0 for NULL. Threads: reader. */
+MICA_API uint32_t mica_query_terms(const mica_query *query, mica_term *out_terms, uint32_t capacity);
+
 /* Called for one entity with pointers to its components in the order of the terms; NULL if a term has none. For an optional tag, or
  * one in a group, the pointer is not NULL if the entity has it; there is nothing to read. */
 typedef void (*mica_each_fn)(mica_entity entity, void *const *columns, void *context);
@@ -144,6 +147,7 @@ MICA_END
 #    define mica_query_count(query) mica_query_count(MICA_AT_(query))
 #    define mica_query_first(query) mica_query_first(MICA_AT_(query))
 #    define mica_query_matches(query, ...) mica_query_matches(MICA_AT_(query), __VA_ARGS__)
+#    define mica_query_terms(...) MICA_AT_(mica_query_terms(__VA_ARGS__))
 #    define mica_query_each(query, ...) mica_query_each(MICA_AT_(query), __VA_ARGS__)
 #    define mica_query_sort_rows(query, ...) mica_query_sort_rows(MICA_AT_(query), __VA_ARGS__)
 #endif

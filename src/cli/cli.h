@@ -28,6 +28,7 @@ typedef struct options {
     int compression;
     bool json;
     bool csv;
+    bool plan;
     bool force;
     bool quiet;
     bool help;
@@ -65,6 +66,7 @@ int run_schema(const options *options);
 int run_run(const options *options);
 int run_replay(const options *options);
 int run_sql(const options *options);
+int run_query(const options *options);
 
 /* Compares two recordings, for mica diff. */
 int diff_recordings(const options *options);

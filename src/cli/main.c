@@ -90,6 +90,13 @@ const command commands[] = {
      "  mica run --module ./libgame.so --record run.micarec --detail slices level.mica\n"
      "  mica replay --module ./libgame.so run.micarec level.mica\n",
      "mwruq", 1, INPUTS_MAX, run_replay},
+    {"query", "list the entities of a resource that match",
+     "mica query [--json | --plan] FILE TEXT\n\n"
+     "Lists the entities that match the terms of TEXT, with the components that it reads: see include/mica/query_text.h.\n\n"
+     "  -j, --json             each entity with all its components, as an object on a line\n"
+     "  -p, --plan             what the query visits, instead of what it finds\n\n"
+     "  mica query level.mica \"Position, Velocity, !Frozen\"\n",
+     "jp", 2, 2, run_query},
 #ifdef MICA_WITH_SQL
     {"sql", "query or change a resource with SQL",
      "mica sql [-o OUT] [--json | --csv] FILE [STATEMENTS]\n\n"

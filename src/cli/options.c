@@ -16,7 +16,7 @@ static const option known[] = {
     {"module", 'm', WITH},   {"frames", 'n', WITH},    {"dt", 't', WITH},         {"workers", 'w', WITH},
     {"save", 'S', WITH},     {"expect", 'x', WITH},    {"skip-unknown", 'u', WITHOUT},
     {"root", 'r', WITH},     {"record", 'R', WITH},    {"detail", 'D', WITH},     {"systems", 'y', WITHOUT},
-    {"csv", 'C', WITHOUT},
+    {"csv", 'C', WITHOUT},   {"plan", 'p', WITHOUT},
     {"help", 'h', WITHOUT},
 };
 
@@ -103,6 +103,7 @@ static bool set(options *options, char letter, const char *value)
     case 'q': options->quiet = true; return true;
     case 'j': options->json = true; return true;
     case 'C': options->csv = true; return true;
+    case 'p': options->plan = true; return true;
     case 'h': options->help = true; return true;
     case 's':
         if (options->schema_count == sizeof options->schemas / sizeof *options->schemas)

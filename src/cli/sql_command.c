@@ -1,5 +1,6 @@
-/* mica sql: a resource as tables. Its world has the types that the file describes. */
+/* mica sql: a resource as tables. */
 #include "cli/cli.h"
+#include "cli/file_world.h"
 #include "json/json_writer.h"
 #include "mica/sql.h"
 
@@ -10,50 +11,10 @@
 
 typedef struct session {
     const options *options;
-    mica_resource *resource;
+    file_world file;
     mica_library *library; /* resources that values refer to, for saving */
-    mica_world *world;
-    mica_resource_rule *rules;
-    uint32_t rule_count;
-    bool is_quiet; /* SQLite reports errors after the first statement began */
     sqlite3 *database;
 } session;
-
-static void hear_report(const mica_report *report, void *context)
-{
-    const session *session = context;
-    if (!session->is_quiet)
-        complain("sql: %s", report->text);
-}
-
-static bool has_disabled(const mica_resource *resource, uint32_t component)
-{
-    for (uint32_t i = 0; i < mica_resource_entity_count(resource); ++i)
-        if (mica_resource_is_disabled(resource, i, component))
-            return true;
-    return false;
-}
-
-/* A file does not store the storage kind or the toggle trait of a component: they are inferred if the data needs them. */
-static bool define_components(session *session)
-{
-    const mica_resource *resource = session->resource;
-    session->rule_count = mica_resource_component_count(resource);
-    session->rules = calloc(session->rule_count + 1, sizeof *session->rules);
-    for (uint32_t i = 0; session->rules && i < session->rule_count; ++i) {
-        mica_resource_component component = mica_resource_component_at(resource, i);
-        mica_type type = *component.type;
-        type.name = component.name;
-        type.many = mica_resource_is_repeated(resource, i);
-        type.storage = type.many ? MICA_STORAGE_POOL : component.storage;
-        type.toggle = has_disabled(resource, i);
-        session->rules[i].component = mica_component_define(session->world, &type);
-        session->rules[i].spawn_order = component.spawn_order;
-        if (!session->rules[i].component)
-            return false;
-    }
-    return session->rules || (complain("out of memory"), false);
-}
 
 /* Without --output the tool writes no file: ATTACH, which VACUUM INTO uses too, may open databases in memory only. */
 static int authorize(void *context, int action, const char *first, const char *second, const char *database,
@@ -67,17 +28,9 @@ static int authorize(void *context, int action, const char *first, const char *s
 static bool open_session(session *session)
 {
     const options *options = session->options;
-    mica_world_def def = mica_world_def_default();
-    def.report = hear_report;
-    def.report_context = session;
-    session->resource = load_or_complain(options->inputs[0]);
-    session->world = session->resource ? mica_world_create(&def) : NULL;
-    if (!session->world || !define_components(session))
+    if (!file_world_open(&session->file, options))
         return false;
-    mica_spawn_def spawn = {.rules = session->rules, .rule_count = session->rule_count};
-    if (mica_spawn(session->world, session->resource, &spawn) != MICA_OK)
-        return false;
-    session->database = mica_sql_open(session->world, &(mica_sql_def){.read_only = !options->output});
+    session->database = mica_sql_open(session->file.world, &(mica_sql_def){.read_only = !options->output});
     if (!session->database)
         return false;
     if (!options->output)
@@ -88,32 +41,30 @@ static bool open_session(session *session)
 static void close_session(session *session)
 {
     sqlite3_close(session->database);
-    mica_world_destroy(session->world);
-    mica_resource_free(session->resource);
+    file_world_close(&session->file);
     mica_library_destroy(session->library);
-    free(session->rules);
 }
 
 static int save(session *session)
 {
     const options *options = session->options;
-    mica_save_def def = {.rules = session->rules,
-                         .rule_count = session->rule_count,
-                         .skip_state = !mica_resource_get_info(session->resource).has_state,
+    mica_save_def def = {.rules = session->file.rules,
+                         .rule_count = session->file.rule_count,
+                         .skip_state = !mica_resource_get_info(session->file.resource).has_state,
                          .byte_order = options->byte_order,
                          .compression = options->compression};
     mica_resource_error error;
-    session->is_quiet = false;
+    session->file.is_quiet = false;
     if (!sqlite3_get_autocommit(session->database))
         return complain("sql: a transaction is open at the end: nothing is written");
-    if (mica_resource_asset_count(session->resource)) {
+    if (mica_resource_asset_count(session->file.resource)) {
         def.library = session->library = library_beside(options, options->inputs[0]);
         if (!session->library)
             return EXIT_BAD;
-        if (mica_library_load_assets(session->library, session->resource, &error) != MICA_OK)
+        if (mica_library_load_assets(session->library, session->file.resource, &error) != MICA_OK)
             return complain("sql: %s refers to what can't be loaded: %s", options->inputs[0], error.text);
     }
-    return mica_save(session->world, options->output, &def) == MICA_OK ? EXIT_FINE : EXIT_BAD;
+    return mica_save(session->file.world, options->output, &def) == MICA_OK ? EXIT_FINE : EXIT_BAD;
 }
 
 static void write_json_value(micap_json_writer *writer, sqlite3_stmt *statement, int column)
@@ -289,7 +240,7 @@ static int run_statement(const session *session, sqlite3_stmt *statement)
 static int run_statements(session *session, const char *text)
 {
     int status = EXIT_FINE;
-    session->is_quiet = true;
+    session->file.is_quiet = true; /* SQLite reports errors from here on */
     while (status == EXIT_FINE && *text) {
         sqlite3_stmt *statement = NULL;
         if (sqlite3_prepare_v2(session->database, text, -1, &statement, &text) != SQLITE_OK)

@@ -1,5 +1,6 @@
 /* Compiles a file to a resource: builds the tree of entities, then a draft from it. */
 #include "base/argument.h"
+#include "base/closest_name.h"
 #include "json/compile_error.h"
 #include "json/compiler.h"
 #include "json/entity_tree.h"

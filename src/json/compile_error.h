@@ -1,4 +1,4 @@
-/* Error messages of the compiler: location, text, and a suggestion for a misspelt name. */
+/* Error messages of the compiler: location and text. */
 #ifndef MICAP_JSON_COMPILE_ERROR_H
 #define MICAP_JSON_COMPILE_ERROR_H
 
@@ -10,16 +10,6 @@ bool micap_json_error(mica_compiler *compiler, micap_context context, const char
 bool micap_json_error_memory(mica_compiler *compiler);
 /* Prints an error to stderr: the default error handler. */
 void micap_json_print_error(const mica_compile_error *error, void *context);
-
-/* The closest of several names to a misspelt one. */
-typedef struct micap_guess {
-    const char *wrong;
-    const char *best;
-    uint32_t distance;
-} micap_guess;
-void micap_guess_try(micap_guess *guess, const char *candidate);
-/* " (did you mean \"x\"?)", or "" if no name is close. */
-const char *micap_guess_text(const micap_guess *guess, char *buffer, size_t bytes);
 
 /* Finds the line and column, from 1, of a value in a text of JSON; false if there is none at the path. */
 bool micap_json_locate(const char *text, size_t text_bytes, const char *path, int *out_line, int *out_column);

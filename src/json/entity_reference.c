@@ -1,4 +1,5 @@
 #include "base/assert.h"
+#include "base/closest_name.h"
 #include "json/entity_reference.h"
 #include "json/compile_error.h"
 #include "json/entity_tree.h"

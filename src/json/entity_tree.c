@@ -1,5 +1,6 @@
 /* Expands prefabs; the members next to "prefab" override those of the prefab. */
 #include "json/entity_tree.h"
+#include "base/closest_name.h"
 #include "json/compile_error.h"
 #include "json/schema.h"
 #include "json/source_file.h"

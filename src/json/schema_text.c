@@ -1,6 +1,7 @@
 /* Reads and writes schemas as JSON. */
 #include "base/argument.h"
 #include "base/bits.h"
+#include "base/closest_name.h"
 #include "json/schema.h"
 #include "json/compile_error.h"
 #include "json/value_compile.h"

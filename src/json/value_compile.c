@@ -1,4 +1,5 @@
 #include "json/value_compile.h"
+#include "base/closest_name.h"
 #include "json/asset_reference.h"
 #include "json/compile_error.h"
 #include "json/entity_reference.h"

@@ -72,8 +72,7 @@ static const char *repetition_problem(const mica_query_def *def, uint32_t term)
     return NULL;
 }
 
-/* Whether a term can be used; when not, `out_problem` says why. */
-static bool check_term(mica_world *world, const mica_query_def *def, uint32_t term, micap_problem *out_problem)
+bool micap_query_check_term(mica_world *world, const mica_query_def *def, uint32_t term, micap_problem *out_problem)
 {
     mica_component component = def->terms[term].component;
     mica_access access = def->terms[term].access;
@@ -130,7 +129,7 @@ static bool check_terms(mica_world *world, const mica_query_def *def)
     bool ordered = !def->compare;
     for (uint32_t i = 0; i < def->term_count; ++i) {
         micap_problem problem;
-        if (!check_term(world, def, i, &problem)) {
+        if (!micap_query_check_term(world, def, i, &problem)) {
             micap_fail(world, problem.result, def->location, "%s: term %u (%s): %s", name, i,
                        component_name(def->terms[i].component), problem.text);
             return false;
@@ -447,6 +446,15 @@ mica_query *mica_query_create(mica_world *world, const mica_query_def *def)
     query->id = queries->made++;
     queries->all[queries->count++] = query;
     return query;
+}
+
+uint32_t mica_query_terms(const mica_query *query, mica_term *out_terms, uint32_t capacity)
+{
+    if (MICAP_MISSING(NULL, query) || MICAP_MISSING_ARRAY(query->world, out_terms, capacity))
+        return 0;
+    for (uint32_t i = 0; i < query->term_count && i < capacity; ++i)
+        out_terms[i] = query->terms[i];
+    return query->term_count;
 }
 
 void mica_query_destroy(mica_query *query)

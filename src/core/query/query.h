@@ -3,7 +3,8 @@
  *     query.c          create, compile, match archetypes      query_filter.c   toggles, ADDED and CHANGED: which rows pass
  *     view.c           loops and their columns                query_join*.c    terms on pools
  *     query_chunks.c   the chunks of loops that are repeated
- *     query_sort.c     sorted loops, sorting rows             query_bulk.c     changes to all entities that match */
+ *     query_sort.c     sorted loops, sorting rows             query_bulk.c     changes to all entities that match
+ *     query_text.c     queries from text and as text          query_explain.c  what a loop visits */
 #ifndef MICAP_CORE_QUERY_QUERY_H
 #define MICAP_CORE_QUERY_QUERY_H
 
@@ -151,6 +152,9 @@ static inline bool micap_access_demands(mica_access access)
 {
     return access <= MICA_ACCESS_HAS || access >= MICA_ACCESS_CHANGED;
 }
+
+/* Whether a term can be used with those before it; if not, `out_problem` says why. */
+bool micap_query_check_term(mica_world *world, const mica_query_def *def, uint32_t term, micap_problem *out_problem);
 
 bool micap_query_matches_archetype(const mica_query *query, const micap_archetype *archetype);
 

@@ -159,7 +159,7 @@ static bool covers(const mica_query *query, const micap_pool_group *group)
     return covered == group->pool_count;
 }
 
-void micap_join_begin(mica_view *view, const mica_query *query)
+mica_pool *micap_join_driver(const mica_query *query)
 {
     mica_pool *driver = NULL;
     uint64_t fewest = rows_of_matches(query) + !query->reads_chunks; /* as many: better stay where columns are read */
@@ -171,6 +171,12 @@ void micap_join_begin(mica_view *view, const mica_query *query)
             fewest = join->pool->count;
         }
     }
+    return driver;
+}
+
+void micap_join_begin(mica_view *view, const mica_query *query)
+{
+    mica_pool *driver = micap_join_driver(query);
     view->private_.driver = driver;
     view->private_.cursor = 0;
     view->private_.walk = !driver && query->has_fast_joins ? MICAP_WALK_FAST : MICAP_WALK_SEARCH;

@@ -21,6 +21,9 @@ bool micap_join_next_owner(mica_view *view, const mica_query *query);
 /* Whether an entity matches; if the query shows instances, whether it shows any of this entity. */
 bool micap_join_matches(const mica_query *query, mica_entity entity, mica_version since);
 
+/* The pool whose rows a loop iterates; NULL if these are the archetypes. */
+mica_pool *micap_join_driver(const mica_query *query);
+
 /* Chooses the driver of a loop that begins. */
 void micap_join_begin(mica_view *view, const mica_query *query);
 

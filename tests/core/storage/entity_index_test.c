@@ -264,7 +264,7 @@ START_TEST(without_indices_nothing_is_created_until_something_dies)
         ++count;
     expect_report(&heard, MICA_ERROR_MEMORY, "create");
     ck_assert_uint_eq(count, MICAP_PAGE_RECORDS - 1); /* the first page without nil */
-    ck_assert_msg(mica_create_many(world, 1, NULL, 0, NULL) == MICA_ERROR_MEMORY, "nor in bulk");
+    ck_assert_msg(mica_create_many(world, 2, NULL, 0, NULL) == MICA_ERROR_MEMORY, "nor in bulk");
     expect_report(&heard, MICA_ERROR_MEMORY, "create_many");
     ck_assert_msg(mica_is_nil(mica_command_create_id(commands, NULL, 0, MICA_HERE)), "nor recorded");
     expect_report(&heard, MICA_ERROR_MEMORY, "create");

@@ -139,6 +139,7 @@ static void repeat(program *program, scene *scene)
     population after = repeat_steps(program, first, count, INTERVAL);
     bool may_grow = before.may_grow || middle.may_grow;
     if (!may_grow && !after.may_grow && has_more_memory(program, &after, &middle)) {
+        program->repeated_longer = true;
         middle = after;
         after = repeat_steps(program, first, count, LONG);
     }

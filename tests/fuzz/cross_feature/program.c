@@ -365,7 +365,7 @@ void program_run(const uint8_t *bytes, size_t byte_count, FILE *out)
     program.out = out;
     program.hashes = &first;
     run_once(&program, bytes, byte_count);
-    bool used_workers = program.used_workers && !program.used_faults;
+    bool used_workers = program.used_workers && !program.used_faults && !program.repeated_longer;
     uint32_t recording_step = program.recording_step;
     if (program.has_recording && !program.used_faults) {
         memset(&program, 0, sizeof program);
@@ -380,7 +380,8 @@ void program_run(const uint8_t *bytes, size_t byte_count, FILE *out)
         program.hashes = &second;
         program.swaps_workers = true;
         run_once(&program, bytes, byte_count);
-        compare_runs(&program, &first, &second);
+        if (!program.repeated_longer)
+            compare_runs(&program, &first, &second);
     }
     unlink(scratch_path("recording"));
 }

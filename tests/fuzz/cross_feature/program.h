@@ -235,6 +235,8 @@ struct program {
     const mica_entity *event_entities; /* of the event that the body runs for */
     uint32_t event_count;
     bool is_repeating;
+    bool
+        repeated_longer; /* because memory grew late, which may depend on time: another run need not have the same steps */
     bool defers_in_bodies;
     bool used_faults;
     bool used_workers;

@@ -1,0 +1,49 @@
+/* Mica, query text: queries as text, for consoles, tools and scripts. They are the same queries as those of mica/query.h.
+ *
+ *     mica_value_error error;
+ *     mica_query *query = mica_query_text(world, "Position, write Velocity, !Frozen", &error);
+ *     if (!query)
+ *         printf("at %u: %s\n", error.position, error.text);     at 0: there is no component "Positon" (did you mean "Position"?)
+ *
+ * Terms are separated by commas; an entity must meet all of them. An empty text matches every entity.
+ *
+ *     Position               has it; provides a column to read, unless it is a tag
+ *     write Position         has it; provides a column to write
+ *     has Position           has it; no column
+ *     !Position              does not have it
+ *     ?Position              optional, to read; ?write Position to write
+ *     Dog | Cat | Bird       has at least one of them; each provides a column to read, or none
+ *     changed Position       has it, and it changed since the previous iteration began
+ *     added Position         has it, and it was added since then; needs .track_added
+ *     disabled Position      has it, disabled
+ *
+ * A name with other characters than letters, digits, '_', '.' and ':', or one that is the same as a word above, is put in double quotes.
+ */
+#ifndef MICA_QUERY_TEXT_H
+#define MICA_QUERY_TEXT_H
+
+#include "mica/query.h"
+#include "mica/value.h"
+
+MICA_BEGIN
+
+/* Creates a query. Returns NULL if the text is wrong or memory runs out, and says in `out_error` where and why; if that is NULL, the world
+ * reports it. Threads: owner. */
+MICA_API mica_query *mica_query_text(mica_world *world, const char *text, mica_value_error *out_error);
+
+/* Writes the terms of a query as text, from which mica_query_text creates a query with the same terms. Capacity and result are as for
+ * mica_value_write. Threads: reader. */
+MICA_API size_t mica_query_write_text(const mica_query *query, char *text, size_t capacity);
+
+/* Writes what an iteration visits, one line each: archetypes with their rows, then the pools that rows are looked up in. Capacity and
+ * result are as for mica_value_write. Threads: reader. */
+MICA_API size_t mica_query_explain(const mica_query *query, char *text, size_t capacity);
+
+MICA_END
+
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_query_text(world, ...) mica_query_text(MICA_AT_(world), __VA_ARGS__)
+#    define mica_query_write_text(...) MICA_AT_(mica_query_write_text(__VA_ARGS__))
+#    define mica_query_explain(...) MICA_AT_(mica_query_explain(__VA_ARGS__))
+#endif
+#endif
