@@ -1,4 +1,4 @@
-/* A console that shows and changes any field of any component by its path, without knowing the types. */
+/* A console that finds entities, and shows and changes any field of any component by its path, without knowing the types. */
 #include "mica/mica.h"
 #include "mica/value.h"
 
@@ -47,6 +47,25 @@ static void change(mica_world *world, const char *line, const char *text)
         printf("%s = %s\n%*s^ %s\n", line, text, (int)(strlen(line) + 3 + error.position), "", error.text);
 }
 
+/* Lists the entities that match, and what the query visits to find them. */
+static void list(mica_world *world, const char *text)
+{
+    char plan[256];
+    mica_value_error error;
+    mica_query *query = mica_query_text(world, text, &error);
+    if (!query) {
+        printf("%s\n%*s^ %s\n", text, (int)error.position, "", error.text);
+        return;
+    }
+    printf("%s:", text);
+    for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
+        for (uint32_t i = 0; i < view.count; ++i)
+            printf(" %s", mica_name_get(world, view.entities[i]));
+    mica_query_explain(query, plan, sizeof plan);
+    printf("\n%s\n", plan);
+    mica_query_destroy(query);
+}
+
 int main(void)
 {
     mica_world *world = mica_world_create(NULL);
@@ -66,5 +85,8 @@ int main(void)
     change(world, "guard Route.points", "[[1, 2], [3, true]]");
     show(world, "guard Guard.weapon");
     show(world, "ghost Guard");
+
+    list(world, "Guard, !Route");
+    list(world, "Guard, Rout");
     mica_world_destroy(world);
 }

@@ -98,6 +98,23 @@ static void query_facts(program *program, scene *scene)
     mica_query_matches(kept->query, take_entity(program, scene));
 }
 
+/* A query is the text that it is written as. */
+static void query_text(program *program, scene *scene)
+{
+    const kept_query *kept = take_query(program, scene);
+    char text[2048];
+    mica_value_error error;
+    if (!kept->query)
+        return;
+    mica_query_write_text(kept->query, text, sizeof text);
+    mica_query *again = mica_query_text(scene->world, text, &error);
+    EXPECT(program, again || program->used_faults, "the text of a query is refused");
+    EXPECT(program, !again || mica_query_terms(again, NULL, 0) == mica_query_terms(kept->query, NULL, 0),
+           "the text of a query has other terms");
+    mica_query_explain(kept->query, text, sizeof text);
+    mica_query_destroy(again);
+}
+
 /* What a view says about its rows is what the world says about each entity. */
 static void compare_presence(program *program, const mica_view *view, mica_component component, bool is_toggled)
 {
@@ -288,6 +305,7 @@ const operation query_operations[] = {
     {"query_create", query_create, WHILE_RECORDING | KEEPS_FOLLOWING},
     {"query_destroy", query_destroy, WHILE_RECORDING | KEEPS_FOLLOWING},
     {"query_facts", query_facts, IN_BODY},
+    {"query_text", query_text, WHILE_RECORDING | KEEPS_FOLLOWING},
     {"loop_begin", loop_begin, 0},
     {"loop_next", loop_next, 0},
     {"loop_read", loop_read, 0},
