@@ -1,5 +1,6 @@
 #include "type/value_bytes.h"
 
+#include "base/assert.h"
 #include "mica/list.h"
 
 static mica_kind kind_of(const mica_field *field)
@@ -9,6 +10,7 @@ static mica_kind kind_of(const mica_field *field)
 
 mica_field micap_element_field(const mica_type *type)
 {
+    MICAP_ASSERT(type, "a list says what its elements are");
     bool is_described = type->kind == MICA_KIND_STRUCT || type->kind == MICA_KIND_ENUM || type->kind == MICA_KIND_FLAGS;
     return (mica_field){.name = type->name,
                         .type = is_described ? type : NULL,
