@@ -10,7 +10,7 @@ static mica_kind kind_of(const mica_field *field)
 
 mica_field micap_element_field(const mica_type *type)
 {
-    MICAP_ASSERT(type, "a list says what its elements are");
+    MICAP_ASSERT(type, "elements have a type");
     bool is_described = type->kind == MICA_KIND_STRUCT || type->kind == MICA_KIND_ENUM || type->kind == MICA_KIND_FLAGS;
     return (mica_field){.name = type->name,
                         .type = is_described ? type : NULL,
@@ -153,6 +153,7 @@ static bool take_text(value_input *in, mica_text *text)
 
 static bool take_list(value_input *in, const mica_type *type, mica_list *list)
 {
+    MICAP_ASSERT(type, "a list says what its elements are");
     mica_field element = micap_element_field(type);
     uint64_t count = micap_reader_take_up_to(in->reader, MICA_LIST_COUNT_MAX), least = least_bytes(&element);
     if (in->reader->failed || count * type->size_bytes > MICA_LIST_BYTES_MAX ||
@@ -383,6 +384,7 @@ static bool visit_field(const content_visit *visit, const mica_field *field, cha
 
 static bool visit_list(const content_visit *visit, const mica_type *type, mica_list *list)
 {
+    MICAP_ASSERT(type, "a list says what its elements are");
     mica_field element = micap_element_field(type);
     uint32_t count = mica_list_count(list);
     if (!count || !has_kind(type, visit->kind))

@@ -1,5 +1,6 @@
 #include "resource/spawn/layout_migration.h"
 
+#include "base/assert.h"
 #include "mica/component.h"
 #include "mica/list.h"
 #include "resource/format/scalar_fields.h"
@@ -365,13 +366,15 @@ static const char *convert_text(const micap_migration_step *step, char *to, cons
 static const char *convert_list(const micap_migration_step *step, char *to, const char *from,
                                 const mica_entity *entities)
 {
-    const mica_list *list = step->from_kind == MICA_KIND_LIST ? (const mica_list *)(const void *)from : NULL;
-    mica_list *into = step->to_kind == MICA_KIND_LIST ? (mica_list *)(void *)to : NULL;
-    uint32_t count = list ? mica_list_count(list) : step->count;
+    bool is_list = step->from_kind == MICA_KIND_LIST, becomes_list = step->to_kind == MICA_KIND_LIST;
+    const mica_list *list = (const mica_list *)(const void *)from;
+    mica_list *into = (mica_list *)(void *)to;
+    uint32_t count = is_list ? mica_list_count(list) : step->count;
     if (!step->elements)
         return mica_list_copy_type(into, step->to_type, list) == MICA_OK ? NULL : "";
-    const char *values = list ? mica_list_items_type(list, step->from_type) : from;
-    if (!into) /* an array */
+    const char *values = is_list ? mica_list_items_type(list, step->from_type) : from;
+    MICAP_ASSERT(values || !count, "elements are somewhere");
+    if (!becomes_list)
         return count > step->count ? step->name : micap_migration_apply(step->elements, to, values, count, entities);
     mica_list_clear_type(into, step->to_type);
     if (count > MICA_LIST_COUNT_MAX || (uint64_t)count * step->to_type->size_bytes > MICA_LIST_BYTES_MAX)
