@@ -45,9 +45,15 @@ int main(void)
     change(car, "{\"speed\": 300}");
     change(car, "{\"fuel\": -1}");
 
+    /* A slider has a number, no text. The same rules apply. */
+    mica_value_error error;
+    mica_scalar slider = {.kind = MICA_KIND_F64, .real = 88.5};
+    mica_value_assign(mica_member_find(car, "speed", NULL), slider, NULL);
+    if (mica_value_assign(mica_member_find(car, "doors", NULL), slider, &error) != MICA_OK)
+        printf("slider: %s\n", error.text);
+
     /* Writes in C are not checked, unless the program asks. */
     mica_write(world, entity, Car)->speed = 300;
-    mica_value_error error;
     if (mica_value_check(car, &error) != MICA_OK)
         printf("check: %s\n", error.text);
     mica_value_reset(mica_member_find(car, "speed", NULL));
