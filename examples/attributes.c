@@ -35,9 +35,18 @@ static void change(mica_member whole, const char *text)
     printf("%s: %s\n", text, mica_value_parse(whole, text, &error) == MICA_OK ? "done" : error.text);
 }
 
+static void print(const mica_report *report, void *context)
+{
+    (void)context;
+    printf("report: %s\n", report->text);
+}
+
 int main(void)
 {
-    mica_world *world = mica_world_create(NULL);
+    mica_world_def def = mica_world_def_default();
+    def.check_ranges = true; /* while we develop */
+    def.report = print;
+    mica_world *world = mica_world_create(&def);
     mica_entity entity = mica_create(world, MICA_WITH(Car)); /* without a value: it starts as its description says */
     mica_member car = mica_member_of(MICA_ID(Car), mica_write(world, entity, Car));
     show(car);
@@ -52,11 +61,13 @@ int main(void)
     if (mica_value_assign(mica_member_find(car, "doors", NULL), slider, &error) != MICA_OK)
         printf("slider: %s\n", error.text);
 
-    /* Writes in C are not checked, unless the program asks. */
+    /* Writes in C are not checked, unless the program asks: about one value, about all, or for a world that reports by itself. */
     mica_write(world, entity, Car)->speed = 300;
     if (mica_value_check(car, &error) != MICA_OK)
         printf("check: %s\n", error.text);
+    mica_world_check_ranges(world, 0);
     mica_value_reset(mica_member_find(car, "speed", NULL));
     show(car);
+    mica_create(world, MICA_WITH(Car, {.speed = -30}));
     mica_world_destroy(world);
 }

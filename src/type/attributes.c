@@ -16,6 +16,16 @@ static bool is_number(mica_kind kind)
     return kind >= MICA_KIND_I8 && kind <= MICA_KIND_F64;
 }
 
+bool micap_type_has_ranges(const mica_type *type)
+{
+    for (uint32_t i = 0; i < type->field_count; ++i) {
+        const mica_field *field = &type->fields[i];
+        if (micap_attributes_limit(field->attributes) || (field->type && micap_type_has_ranges(field->type)))
+            return true;
+    }
+    return false;
+}
+
 bool micap_range_has(const mica_attributes *attributes, mica_kind kind, const void *number)
 {
     double value, minimum = attributes->minimum, maximum = attributes->maximum;

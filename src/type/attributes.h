@@ -17,6 +17,9 @@ static inline bool micap_attributes_limit(const mica_attributes *attributes)
     return attributes && (attributes->minimum < attributes->maximum || attributes->minimum > attributes->maximum);
 }
 
+/* Whether a field of a type, or of a struct or list in it, has a range. */
+bool micap_type_has_ranges(const mica_type *type);
+
 enum { MICAP_RANGE_TEXT_BYTES = 176 };
 
 /* Whether a number, the value of a member of kind `kind` from I8 to F64, is in the range of its attributes. */

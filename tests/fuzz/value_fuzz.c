@@ -62,8 +62,8 @@ static void check_scalars(const uint8_t *data, size_t size)
         static const mica_kind kinds[] = {MICA_KIND_I64, MICA_KIND_U64, MICA_KIND_F64, MICA_KIND_BOOL};
         scalar.kind = kinds[kind];
         if (scalar.kind == MICA_KIND_F64)
-            mica_value_write((mica_member){.data = &scalar.real, .kind = MICA_KIND_F64, .element_bytes = 8},
-                             text, sizeof text);
+            mica_value_write((mica_member){.data = &scalar.real, .kind = MICA_KIND_F64, .element_bytes = 8}, text,
+                             sizeof text);
         else if (scalar.kind == MICA_KIND_BOOL)
             snprintf(text, sizeof text, "%s", scalar.integer ? "true" : "false");
         else

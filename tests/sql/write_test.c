@@ -103,7 +103,7 @@ START_TEST(numbers_must_be_in_the_range_of_their_field)
         {"update Tuned set speed = NULL", "error: Tuned.speed: expected speed of at least 0 m/s, found nan"},
         {"update Tuned set \"scale.y\" = 11", "error: Tuned.scale.y: expected scale.y from 0.1 to 10, found 11"},
         {"update Tuned set \"weights[1]\" = 0", "error: Tuned.weights[1]: expected weights[1] from 1 to 5, found 0"},
-        {"update TunedText set scores = '[1, 11]'", "error: expected scores from 0 to 10, found \"11]\" (byte 4)"},
+        {"update TunedText set scores = '[1, 11]'", "error: expected scores from 0 to 10, found 11 (byte 4)"},
         {"insert into Tuned(speed) values (4)", ""},
         {"insert into TunedMany(speed) values (4)", ""},
         {"select level, speed, mood, title, \"weights[1]\" from Tuned", "9000|0.0|MOOD_CALM|x|5\n20|4.0|MOOD_ANGRY|new|3\n"},

@@ -1,6 +1,7 @@
 #include "base/argument.h"
 #include "core/events/removals.h"
 #include "core/storage/rivals.h"
+#include "core/storage/range_check.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "mica/component.h"
@@ -100,6 +101,7 @@ static micap_component *use_one(mica_world *world, const micap_type *type, micap
         return fail_memory(type, out_problem);
     }
     micap_rivals_meet(world, component);
+    micap_ranges_watch(world, component);
     ++world->components.used;
     return component;
 }
