@@ -78,8 +78,9 @@ END_TEST
 /* Appends, removes, sets and clears, as chance wants: the contents of an entity grow and shrink. */
 static void churn(mica_world *world, const mica_entity *entities, random_source *random)
 {
-    static const char *const names[] = {"short", "a name that is longer than fits in place",
-                                        "a name that is much longer than that, and does not fit into the same block either"};
+    static const char *const names[] = {
+        "short", "a name that is longer than fits in place",
+        "a name that is much longer than that, and does not fit into the same block either"};
     for (uint32_t i = 0; i < CHURNED; ++i) {
         mica_entity entity = entities[random_below(random, CHURNED)];
         mica_list *marks = &mica_write(world, entity, Marks)->values;
