@@ -143,7 +143,7 @@ static mica_world *open_growing(void)
     return world;
 }
 
-START_TEST(recordings_replay_text_and_lists_and_name_who_differs)
+START_TEST(recordings_replay_text_and_lists_and_find_a_difference)
 {
     char path[64];
     snprintf(path, sizeof path, "/tmp/mica_owned_values.%d.rec", (int)getpid());
@@ -220,5 +220,5 @@ START_TEST(a_reload_takes_over_what_the_file_changed_and_keeps_what_the_program_
 END_TEST
 
 TEST_SUITE(owned_values, a_difference_names_the_element, history_costs_what_changed,
-           recordings_replay_text_and_lists_and_name_who_differs,
+           recordings_replay_text_and_lists_and_find_a_difference,
            a_reload_takes_over_what_the_file_changed_and_keeps_what_the_program_did)
