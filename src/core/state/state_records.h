@@ -72,6 +72,14 @@ static inline uint64_t micap_number_runs_take(micap_number_runs *runs, micap_rea
     return runs->value;
 }
 
+/* A version that was written as its age in a world of this version; 0 if it is older than that. */
+static inline mica_version micap_number_runs_take_version(micap_number_runs *runs, micap_reader *reader,
+                                                          mica_version version)
+{
+    uint64_t age = micap_number_runs_take(runs, reader);
+    return age < version ? version - age : 0;
+}
+
 /* Entities whose indices follow each other, with the same generation. */
 typedef struct micap_handle_runs {
     micap_bytes *bytes;

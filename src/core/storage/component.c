@@ -95,6 +95,7 @@ static micap_component *use_one(mica_world *world, const micap_type *type, micap
     if (!component)
         return fail_memory(type, out_problem);
     *location = component;
+    /* What hides is never in a pool, so there is none to take back. */
     if (type->type.hides && world->hides && !world->hides(world, type->id)) {
         *location = NULL;
         release_component(world, component);
