@@ -1,4 +1,5 @@
 #include "sql/value_write.h"
+#include "sql/column.h"
 #include "sql/value_read.h"
 #include "sql/value_text.h"
 
@@ -96,7 +97,8 @@ static bool store_handle(mica_kind kind, int64_t number, void *at)
     return true;
 }
 
-/* Returns true if the text equals the current array: UPDATE FROM passes all columns, also read-only ones. */
+/* Returns true if the text equals the current array or list: UPDATE FROM passes all columns, also read-only ones and lists with what JSON has
+ * no notation for. */
 static bool is_the_same(const micap_sql_column *column, sqlite3_value *value, const char *at)
 {
     const char *text = (const char *)sqlite3_value_text(value), *end = memchr(at, 0, column->field->count);
@@ -106,7 +108,9 @@ static bool is_the_same(const micap_sql_column *column, sqlite3_value *value, co
         size_t length = end ? (size_t)(end - at) : column->field->count;
         return (size_t)sqlite3_value_bytes(value) == length && memcmp(text, at, length) == 0;
     }
-    char *list = micap_sql_list(column->field, at);
+    mica_field field = *column->field;
+    field.count = column->form == MICAP_SQL_DYNAMIC ? 1 : field.count;
+    char *list = micap_sql_list(&field, at);
     bool is_same = list && strcmp(list, text) == 0;
     sqlite3_free(list);
     return is_same;
@@ -125,7 +129,7 @@ static bool parse_list(const micap_sql_column *column, mica_member member, mica_
 
 bool micap_sql_store(const micap_sql_column *column, sqlite3_value *value, void *at, char **out_problem)
 {
-    bool is_array = column->form == MICAP_SQL_TEXT || column->form == MICAP_SQL_LIST;
+    bool is_array = column->form == MICAP_SQL_TEXT || column->form == MICAP_SQL_LIST || micap_sql_is_list(column);
     if (is_array && is_the_same(column, value, at))
         return true;
     if (column->form == MICAP_SQL_LIST)

@@ -472,6 +472,11 @@ START_TEST(text_is_text_and_lists_are_json)
         {"update Person set name = 5", "error: Person.name: expected a string, or an array of characters, found 5"},
         {"insert into Person(name, friends) values ('another name of some length', '[null]')", ""},
         {"select count(*), friends from Person where name like 'another%'", "1|[null]\n"},
+        {"insert into Person_friends(entity, value) select entity, entity from Person where name like 'another%'", ""},
+        {"insert into Person_scores(entity, value) select entity, 9e999 from Person where name like 'another%'", ""},
+        {"update Person set friends = friends, scores = scores", ""}, /* which JSON can't say */
+        {"select friends, scores from Person where name like 'another%'", "[null,4294967298]|[9e999]\n"},
+        {"update Person set age = slot from entities e where e.entity = Person.entity", ""},
         {"update Letters set \"to\" = 'a friend far away from here', numbers = '[1, 2]'", ""},
         {"insert into Letters(entity, \"to\") select entity, \"to\" from Letters", ""},
         {"select instance, \"to\", numbers from Letters", "0|a friend far away from here|[1,2]\n1|a friend far away from here|[]\n"},
