@@ -277,6 +277,11 @@ static void play(game *game, random_source *random)
                 add_item(world, entity, k);
         if (random_one_in(random, 4))
             mica_name_set(world, entity, mica_nil(), (char[]){(char)('a' + random_below(random, 26)), 0});
+        if (random_one_in(random, 12)) { /* it keeps its name, which is not found any more */
+            mica_entity scope = mica_create(world);
+            mica_name_set(world, entity, scope, random_one_in(random, 2) ? "lost" : "a");
+            mica_destroy(world, scope);
+        }
         if (random_one_in(random, 3) && !mica_is_nil(score->last) && mica_is_alive(world, score->last))
             mica_set_parent(world, entity, score->last);
     }

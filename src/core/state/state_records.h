@@ -23,6 +23,7 @@ typedef enum micap_state_kind {
     MICAP_STATE_MARKS,
     MICAP_STATE_REMOVALS,
     MICAP_STATE_REFERENCES,
+    MICAP_STATE_NAMES,
     MICAP_STATE_MODULES = 16, /* and the id of the module */
     MICAP_STATE_KINDS = MICAP_STATE_MODULES + MICAP_MODULES,
 } micap_state_kind;
