@@ -113,7 +113,7 @@ int micap_sql_connect(sqlite3 *database, micap_sql_table *table, const char *dec
 int micap_sql_disconnect(sqlite3_vtab *vtab);
 bool micap_sql_is_tag(const mica_type *type);
 
-/* Members of sqlite3_module: the functions that every table file defines under these names, but for xConnect, and transactions for tables
+/* Members of sqlite3_module: the functions that every table file defines under these names, except for xConnect, and transactions for tables
  * that can be written. */
 #define MICAP_SQL_READING                                                                                              \
     .xBestIndex = best_index, .xDisconnect = micap_sql_disconnect,                          \

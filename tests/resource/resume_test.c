@@ -569,6 +569,9 @@ START_TEST(loading_fails_cleanly_at_every_allocation)
     set_up(&first);
     for (uint32_t i = 0; i < 12; ++i)
         play(&first, &random);
+    mica_entity scope = mica_create(first.world), lost = mica_create(first.world);
+    mica_name_set(first.world, lost, scope, "a name that is not found any more");
+    mica_destroy(first.world, scope);
     mica_blob blob;
     REQUIRE(mica_pack(first.world, NULL, &blob) == MICA_OK);
     faulty_allocator_init(&faulty);
