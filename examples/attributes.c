@@ -35,9 +35,18 @@ static void change(mica_member whole, const char *text)
     printf("%s: %s\n", text, mica_value_parse(whole, text, &error) == MICA_OK ? "done" : error.text);
 }
 
+static void print(const mica_report *report, void *context)
+{
+    (void)context;
+    printf("report: %s\n", report->text);
+}
+
 int main(void)
 {
-    mica_world *world = mica_world_create(NULL);
+    mica_world_def def = mica_world_def_default();
+    def.check_ranges = true; /* while we develop */
+    def.report = print;
+    mica_world *world = mica_world_create(&def);
     mica_entity entity = mica_create(world, MICA_WITH(Car)); /* without a value: it starts as its description says */
     mica_member car = mica_member_of(MICA_ID(Car), mica_write(world, entity, Car));
     show(car);
@@ -45,12 +54,20 @@ int main(void)
     change(car, "{\"speed\": 300}");
     change(car, "{\"fuel\": -1}");
 
-    /* Writes in C are not checked, unless the program asks. */
-    mica_write(world, entity, Car)->speed = 300;
+    /* A slider has a number, no text. The same rules apply. */
     mica_value_error error;
+    mica_scalar slider = {.kind = MICA_KIND_F64, .real = 88.5};
+    mica_value_assign(mica_member_find(car, "speed", NULL), slider, NULL);
+    if (mica_value_assign(mica_member_find(car, "doors", NULL), slider, &error) != MICA_OK)
+        printf("slider: %s\n", error.text);
+
+    /* Writes in C are not checked, unless the program asks: about one value, about all, or for a world that reports by itself. */
+    mica_write(world, entity, Car)->speed = 300;
     if (mica_value_check(car, &error) != MICA_OK)
         printf("check: %s\n", error.text);
+    mica_world_check_ranges(world, 0);
     mica_value_reset(mica_member_find(car, "speed", NULL));
     show(car);
+    mica_create(world, MICA_WITH(Car, {.speed = -30}));
     mica_world_destroy(world);
 }

@@ -45,6 +45,7 @@
 #ifndef MICA_OBSERVER_H
 #define MICA_OBSERVER_H
 
+#include "mica/command.h"
 #include "mica/entity.h"
 #include "mica/event.h"
 #include "mica/query.h"
@@ -91,6 +92,12 @@ MICA_API bool mica_event_emit(mica_world *world, mica_event_kind event, mica_com
 MICA_API bool mica_event_propagate(mica_world *world, mica_event_kind event, mica_component component,
                                    mica_entity entity, mica_value data);
 
+/* The same two, recorded into a buffer: see mica/command.h. Threads: one per buffer, any. */
+MICA_API bool mica_command_emit(mica_commands *commands, mica_event_kind event, mica_component component,
+                                mica_entity entity, mica_value data);
+MICA_API bool mica_command_propagate(mica_commands *commands, mica_event_kind event, mica_component component,
+                                     mica_entity entity, mica_value data);
+
 /* Called by an observer of a user event: the event does not propagate further. Other observers of the same entity are still called.
  * Returns false with a report if it is not such an event. Threads: owner. */
 MICA_API bool mica_event_stop(const mica_event *event);
@@ -102,6 +109,8 @@ MICA_END
 #    define mica_observer_remove(world, ...) mica_observer_remove(MICA_AT_(world), __VA_ARGS__)
 #    define mica_event_emit(world, ...) mica_event_emit(MICA_AT_(world), __VA_ARGS__)
 #    define mica_event_propagate(world, ...) mica_event_propagate(MICA_AT_(world), __VA_ARGS__)
+#    define mica_command_emit(commands, ...) mica_command_emit(MICA_AT_(commands), __VA_ARGS__)
+#    define mica_command_propagate(commands, ...) mica_command_propagate(MICA_AT_(commands), __VA_ARGS__)
 #    define mica_event_stop(...) mica_event_stop(MICA_AT_(__VA_ARGS__))
 #endif
 

@@ -27,6 +27,10 @@ typedef struct mica_world_def {
      * using one in the wrong world is detected. Clones and resumed worlds have the number of the original. Generations of entities
      * have 16 bits then. 0: none. */
     uint32_t handle_space;
+    /* Values that C code writes are compared with the ranges of their fields (mica_attributes), and reported if they are outside; they are
+     * written all the same. What is set or created is compared by the call or the flush, what systems write in place after them,
+     * everything else by mica_world_check_ranges. Without it writes cost what they cost without ranges. */
+    bool check_ranges;
 } mica_world_def;
 
 /* Returns the defaults: chunks from 2 KiB to 2 MiB, malloc, reports to stderr. Threads: any. */
@@ -80,8 +84,13 @@ MICA_API uint64_t mica_world_hash(const mica_world *world);
  * Threads: reader. */
 MICA_API uint64_t mica_world_hash_content(const mica_world *world);
 
-/* Checks every invariant. Returns MICA_OK, or reports the first violation. Slow. Threads: owner. */
+/* Checks every invariant, and ranges if the world checks them. Returns MICA_OK, or reports the first violation. Slow. Threads: owner. */
 MICA_API mica_result mica_world_validate(mica_world *world);
+
+/* Compares the values that changed since a mark, 0 for all, with the ranges of their fields, whether or not the world checks ranges. Reports
+ * the first that is outside and returns MICA_ERROR_INVALID; MICA_ERROR_MEMORY if memory is short. Reads whole slices of rows, and all
+ * singletons. Threads: owner. */
+MICA_API mica_result mica_world_check_ranges(mica_world *world, mica_version since);
 
 /* Returns the result of the last failed call and resets it to MICA_OK. Threads: owner. */
 MICA_API mica_result mica_world_take_error(mica_world *world);
@@ -121,6 +130,7 @@ MICA_END
 #    define mica_world_hash(world) mica_world_hash(MICA_AT_(world))
 #    define mica_world_hash_content(world) mica_world_hash_content(MICA_AT_(world))
 #    define mica_world_validate(world) mica_world_validate(MICA_AT_(world))
+#    define mica_world_check_ranges(world, ...) mica_world_check_ranges(MICA_AT_(world), __VA_ARGS__)
 #    define mica_world_take_error(world) mica_world_take_error(MICA_AT_(world))
 #    define mica_world_report(world, ...) mica_world_report(MICA_AT_(world), __VA_ARGS__)
 #    define mica_world_get_stats(world) mica_world_get_stats(MICA_AT_(world))

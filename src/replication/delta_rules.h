@@ -3,6 +3,7 @@
 #define MICAP_REPLICATION_DELTA_RULES_H
 
 #include "mica/rule.h"
+#include "type/each_value.h"
 #include "type/type.h"
 
 typedef struct micap_delta_rules {
@@ -15,16 +16,18 @@ typedef struct micap_delta_rules {
 bool micap_delta_rules_set(mica_world *world, micap_delta_rules *rules, const mica_resource_rule *from, uint32_t count);
 void micap_delta_rules_free(mica_world *world, micap_delta_rules *rules);
 
-/* Whether a component has functions of the program. */
+/* Whether a component has functions of the program: new values are made by them. */
 static inline bool micap_delta_has_functions(const micap_type *type)
 {
     return !type->trivial && !type->owns;
 }
 
-/* Whether a component can only be sent by a rule: it has functions, or values without described fields. */
+/* Whether a component can only be sent by a rule: its values own something, or have no described fields. What a construct function makes is
+ * bytes, if there is no other function. */
 static inline bool micap_delta_needs_rule(const micap_type *type)
 {
-    return micap_delta_has_functions(type) || (type->type.size_bytes && !type->type.field_count && !type->companion);
+    return (!type->owns && micap_type_has_life(&type->type)) ||
+           (type->type.size_bytes && !type->type.field_count && !type->companion);
 }
 
 const mica_resource_rule *micap_delta_rule_find(const micap_delta_rules *rules, const micap_type *type);

@@ -185,4 +185,4 @@ static int row_of(sqlite3_vtab_cursor *base, sqlite3_int64 *out_row)
     return SQLITE_OK;
 }
 
-const sqlite3_module micap_sql_catalog_module = {MICAP_SQL_READING};
+const sqlite3_module micap_sql_catalog_module = {.xConnect = connect_table, MICAP_SQL_READING};

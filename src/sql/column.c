@@ -170,7 +170,8 @@ static const char *affinity_of(const micap_sql_column *column)
     }
 }
 
-char *micap_sql_declaration(const micap_sql_table *table)
+/* Returns the text for sqlite3_declare_vtab; NULL if memory is short. */
+static char *declaration_of(const micap_sql_table *table)
 {
     sqlite3_str *text = sqlite3_str_new(table->session->database);
     sqlite3_str_appendall(text, "CREATE TABLE x(");
@@ -190,4 +191,14 @@ char *micap_sql_declaration(const micap_sql_table *table)
     if (declaration && !table->key_name)
         declaration[strlen(declaration) - 1] = ')';
     return declaration;
+}
+
+int micap_sql_connect_columns(sqlite3 *database, void *table, int count, const char *const *arguments,
+                              sqlite3_vtab **out_vtab, char **out_error)
+{
+    (void)count, (void)arguments, (void)out_error;
+    char *declaration = declaration_of(table);
+    int result = micap_sql_connect(database, table, declaration, out_vtab);
+    sqlite3_free(declaration);
+    return result;
 }

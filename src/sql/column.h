@@ -9,7 +9,8 @@ bool micap_sql_columns_make(micap_sql_table *table);
 void micap_sql_columns_free(micap_sql_table *table);
 /* Whether a column is a list, which has a table of its own. */
 bool micap_sql_is_list(const micap_sql_column *column);
-/* Returns the text for sqlite3_declare_vtab; free it with sqlite3_free. NULL if memory is short. */
-char *micap_sql_declaration(const micap_sql_table *table);
+/* xConnect of a table with such columns. */
+int micap_sql_connect_columns(sqlite3 *database, void *table, int count, const char *const *arguments,
+                              sqlite3_vtab **out_vtab, char **out_error);
 
 #endif

@@ -274,5 +274,6 @@ static int update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3
     return code;
 }
 
-const sqlite3_module micap_sql_entities_reader = {MICAP_SQL_READING};
-const sqlite3_module micap_sql_entities_module = {MICAP_SQL_READING, MICAP_SQL_WRITING, .xUpdate = update};
+const sqlite3_module micap_sql_entities_reader = {.xConnect = connect_table, MICAP_SQL_READING};
+const sqlite3_module micap_sql_entities_module = {
+    .xConnect = connect_table, MICAP_SQL_READING, MICAP_SQL_WRITING, .xUpdate = update};

@@ -49,16 +49,6 @@ static const micap_sql_table *table_of(const cursor *cursor)
     return ((micap_sql_vtab *)cursor->base.pVtab)->table;
 }
 
-static int connect_table(sqlite3 *database, void *context, int count, const char *const *arguments,
-                         sqlite3_vtab **out_vtab, char **out_error)
-{
-    (void)count, (void)arguments, (void)out_error;
-    char *declaration = micap_sql_declaration(context);
-    int result = micap_sql_connect(database, context, declaration, out_vtab);
-    sqlite3_free(declaration);
-    return result;
-}
-
 static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
     const micap_sql_table *table = ((micap_sql_vtab *)vtab)->table;
@@ -188,5 +178,6 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
 
 /* SQLite asks for no row id of a table that has none. */
 #define row_of NULL
-const sqlite3_module micap_sql_list_reader = {MICAP_SQL_READING};
-const sqlite3_module micap_sql_list_module = {MICAP_SQL_READING, MICAP_SQL_WRITING, .xUpdate = micap_sql_list_update};
+const sqlite3_module micap_sql_list_reader = {.xConnect = micap_sql_connect_columns, MICAP_SQL_READING};
+const sqlite3_module micap_sql_list_module = {
+    .xConnect = micap_sql_connect_columns, MICAP_SQL_READING, MICAP_SQL_WRITING, .xUpdate = micap_sql_list_update};

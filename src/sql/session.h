@@ -113,10 +113,10 @@ int micap_sql_connect(sqlite3 *database, micap_sql_table *table, const char *dec
 int micap_sql_disconnect(sqlite3_vtab *vtab);
 bool micap_sql_is_tag(const mica_type *type);
 
-/* Members of sqlite3_module: the functions that every table file defines under these names, and transactions for tables that
- * can be written. */
+/* Members of sqlite3_module: the functions that every table file defines under these names, except for xConnect, and transactions for tables
+ * that can be written. */
 #define MICAP_SQL_READING                                                                                              \
-    .xConnect = connect_table, .xBestIndex = best_index, .xDisconnect = micap_sql_disconnect,                          \
+    .xBestIndex = best_index, .xDisconnect = micap_sql_disconnect,                          \
     .xDestroy = micap_sql_disconnect, .xOpen = open_cursor, .xClose = close_cursor, .xFilter = filter, .xNext = next,   \
     .xEof = at_end, .xColumn = column, .xRowid = row_of
 #define MICAP_SQL_WRITING                                                                                              \

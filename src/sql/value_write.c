@@ -1,4 +1,5 @@
 #include "sql/value_write.h"
+#include "sql/column.h"
 #include "sql/value_read.h"
 #include "sql/value_text.h"
 
@@ -13,146 +14,91 @@ static bool refuse(const micap_sql_column *column, char **out_problem, const cha
     return false;
 }
 
-static void store_integer(void *at, uint32_t bytes, int64_t value)
+/* The field that a column is about, with the name of the column. */
+static mica_member member_of(const micap_sql_column *column, void *at)
 {
-    uint8_t one = (uint8_t)value;
-    uint16_t two = (uint16_t)value;
-    uint32_t four = (uint32_t)value;
-    memcpy(at,
-           bytes == 1   ? (void *)&one
-           : bytes == 2 ? (void *)&two
-           : bytes == 4 ? (void *)&four
-                        : (void *)&value,
-           bytes);
+    const mica_field *field = column->field;
+    bool is_list = field->kind == MICA_KIND_LIST;
+    return (mica_member){.data = at,
+                         .name = column->name,
+                         .type = field->type,
+                         .kind = field->type && !is_list ? field->type->kind : field->kind,
+                         .element_bytes = field->element_bytes,
+                         .count = column->form == MICAP_SQL_TEXT ? field->count : 0,
+                         .attributes = field->attributes};
 }
 
-/* Reads an integer, or a real number with an integer value. */
-static bool whole_number(sqlite3_value *value, int64_t *out)
+/* A value of SQL as one of mica/value.h. SQL has neither truth values nor unsigned integers nor NaN, and whole numbers may be reals. */
+static mica_scalar scalar_of(mica_kind kind, sqlite3_value *value)
 {
     double real = sqlite3_value_double(value);
-    *out = sqlite3_value_int64(value);
+    int64_t integer = sqlite3_value_int64(value);
     int type = sqlite3_value_type(value);
+    bool is_real = kind == MICA_KIND_F32 || kind == MICA_KIND_F64;
     /* SQLite converts larger reals to the largest integer, which is 2^63 as a real. */
-    return type == SQLITE_INTEGER || (type == SQLITE_FLOAT && (double)*out == real && real < 9223372036854775808.0);
+    bool is_whole =
+        type == SQLITE_INTEGER || (type == SQLITE_FLOAT && (double)integer == real && real < 9223372036854775808.0);
+    if (type == SQLITE_TEXT)
+        return (mica_scalar){.kind = MICA_KIND_TEXT,
+                             .text = (const char *)sqlite3_value_text(value),
+                             .text_bytes = (size_t)sqlite3_value_bytes(value)};
+    if (type == SQLITE_NULL)
+        return is_real ? (mica_scalar){.kind = MICA_KIND_F64, .real = (double)NAN}
+                       : (mica_scalar){.kind = MICA_KIND_NONE};
+    if (!is_whole || (is_real && type == SQLITE_FLOAT))
+        return (mica_scalar){.kind = MICA_KIND_F64, .real = real};
+    if (kind == MICA_KIND_BOOL && (integer == 0 || integer == 1))
+        return (mica_scalar){.kind = MICA_KIND_BOOL, .integer = integer};
+    return (mica_scalar){.kind = kind == MICA_KIND_U64 ? MICA_KIND_U64 : MICA_KIND_I64, .integer = integer};
 }
 
-/* Stores an integer from `least` to `most`. */
-static bool store_whole(const micap_sql_column *column, sqlite3_value *value, void *at, int64_t least, int64_t most,
-                        char **out_problem)
+static bool assign(const micap_sql_column *column, mica_member member, mica_scalar scalar, char **out_problem)
 {
-    int64_t number;
-    if (!whole_number(value, &number))
-        return refuse(column, out_problem, "takes a whole number");
-    if (number < least || number > most) {
-        *out_problem = sqlite3_mprintf("%s takes %lld to %lld, not %lld", column->name, (long long)least,
-                                       (long long)most, (long long)number);
-        return false;
-    }
-    store_integer(at, column->field->element_bytes, number);
-    return true;
-}
-
-static bool store_real(const micap_sql_column *column, sqlite3_value *value, void *at, char **out_problem)
-{
-    int type = sqlite3_value_type(value);
-    if (type == SQLITE_TEXT || type == SQLITE_BLOB)
-        return refuse(column, out_problem, "takes a number");
-    double real = type == SQLITE_NULL ? (double)NAN : sqlite3_value_double(value);
-    float narrow = (float)real;
-    if (column->field->kind == MICA_KIND_F64) {
-        memcpy(at, &real, sizeof real);
+    mica_value_error error;
+    if (mica_value_assign(member, scalar, &error) == MICA_OK)
         return true;
-    }
-    if (isinf(narrow) && !isinf(real))
-        return refuse(column, out_problem, "is a float, and the number is too large for it");
-    memcpy(at, &narrow, sizeof narrow);
-    return true;
-}
-
-static bool constant_named(const mica_type *type, const char *name, size_t length, int64_t *out_value)
-{
-    for (uint32_t i = 0; i < type->constant_count; ++i)
-        if (strlen(type->constants[i].name) == length && memcmp(type->constants[i].name, name, length) == 0) {
-            *out_value = type->constants[i].value;
-            return true;
-        }
+    *out_problem = sqlite3_mprintf("%s: %s", column->name, error.text);
     return false;
 }
 
-/* Reads a name; for flags, names separated by '|'. */
-static bool names_value(const micap_sql_column *column, const char *text, int64_t *out_value, char **out_problem)
+/* Names of flags, separated by '|'. */
+static bool store_flags(const micap_sql_column *column, mica_member member, mica_scalar names, char **out_problem)
 {
-    const mica_type *type = column->field->type;
-    *out_value = 0;
-    bool is_flags = type->kind == MICA_KIND_FLAGS;
-    if (is_flags && !text[strspn(text, " ")])
-        return true;
-    for (const char *at = text;; ++at) {
-        int64_t value;
-        size_t length = is_flags ? strcspn(at, "|") : strlen(at), end = length;
-        const char *next = at + length;
-        while (is_flags && length && *at == ' ')
-            ++at, --length, --end;
-        while (is_flags && end && at[end - 1] == ' ')
+    unsigned char one[8], all[8] = {0}, *to = member.data;
+    const char *at = names.text, *last = at + names.text_bytes;
+    bool is_none = strspn(at, " ") >= names.text_bytes;
+    member.data = one;
+    while (!is_none) {
+        const char *bar = memchr(at, '|', (size_t)(last - at)), *next = bar ? bar : last, *end = next;
+        while (at < end && *at == ' ')
+            ++at;
+        while (at < end && end[-1] == ' ')
             --end;
-        if (!constant_named(type, at, end, &value)) {
-            *out_problem = sqlite3_mprintf("%s: %s has no \"%.*s\"", column->name, type->name, (int)end, at);
+        mica_scalar name = {.kind = MICA_KIND_TEXT, .text = at, .text_bytes = (size_t)(end - at)};
+        if (!assign(column, member, name, out_problem))
             return false;
-        }
-        *out_value |= value;
-        at = next;
-        if (!*at)
-            return true;
+        for (uint32_t i = 0; i < member.element_bytes; ++i)
+            all[i] |= one[i];
+        is_none = !bar;
+        at = next + 1;
     }
-}
-
-static bool store_named(const micap_sql_column *column, sqlite3_value *value, void *at, char **out_problem)
-{
-    const mica_type *type = column->field->type;
-    int64_t number;
-    if (sqlite3_value_type(value) != SQLITE_TEXT) {
-        uint32_t bits = 8 * type->size_bytes;
-        return store_whole(column, value, at, bits == 64 ? INT64_MIN : -((int64_t)1 << (bits - 1)),
-                           bits == 64 ? INT64_MAX : ((int64_t)1 << bits) - 1, out_problem);
-    }
-    const char *text = (const char *)sqlite3_value_text(value);
-    if (!text || !names_value(column, text, &number, out_problem))
-        return false;
-    store_integer(at, type->size_bytes, number);
+    memcpy(to, all, member.element_bytes);
     return true;
 }
 
-/* Handles are not checked: a reference may outlive its entity. */
-static bool store_handle(const micap_sql_column *column, sqlite3_value *value, void *at, char **out_problem)
+/* A handle as SQL has it. It is not checked: a reference may outlive its entity. */
+static bool store_handle(mica_kind kind, int64_t number, void *at)
 {
-    int64_t number = sqlite3_value_int64(value);
-    if (sqlite3_value_type(value) != SQLITE_INTEGER && sqlite3_value_type(value) != SQLITE_NULL)
-        return refuse(column, out_problem, "takes a handle, which is an integer, or NULL");
     mica_entity entity = mica_sql_to_entity(number);
-    if (column->field->kind == MICA_KIND_ENTITY)
+    if (kind == MICA_KIND_ENTITY)
         memcpy(at, &entity, sizeof entity);
     else
         memcpy(at, &number, sizeof number);
     return true;
 }
 
-static bool store_text(const micap_sql_column *column, sqlite3_value *value, void *at, char **out_problem)
-{
-    const char *text = (const char *)sqlite3_value_text(value);
-    size_t length = (size_t)sqlite3_value_bytes(value);
-    if (sqlite3_value_type(value) != SQLITE_TEXT || !text)
-        return refuse(column, out_problem, "takes text");
-    if (length >= column->field->count || memchr(text, 0, length)) {
-        *out_problem = sqlite3_mprintf("%s takes text of up to %u bytes, none of them zero", column->name,
-                                       column->field->count - 1);
-        return false;
-    }
-    memset(at, 0, column->field->count);
-    memcpy(at, text, length);
-    return true;
-}
-
-/* Returns true if the text equals the current array: UPDATE FROM passes all columns, also read-only ones. */
+/* Returns true if the text equals the current array or list: UPDATE FROM passes all columns, also read-only ones and lists with what JSON has
+ * no notation for. */
 static bool is_the_same(const micap_sql_column *column, sqlite3_value *value, const char *at)
 {
     const char *text = (const char *)sqlite3_value_text(value), *end = memchr(at, 0, column->field->count);
@@ -162,83 +108,47 @@ static bool is_the_same(const micap_sql_column *column, sqlite3_value *value, co
         size_t length = end ? (size_t)(end - at) : column->field->count;
         return (size_t)sqlite3_value_bytes(value) == length && memcmp(text, at, length) == 0;
     }
-    char *list = micap_sql_list(column->field, at);
+    mica_field field = *column->field;
+    field.count = column->form == MICAP_SQL_DYNAMIC ? 1 : field.count;
+    char *list = micap_sql_list(&field, at);
     bool is_same = list && strcmp(list, text) == 0;
     sqlite3_free(list);
     return is_same;
 }
 
-/* Text, or a list as JSON, as mica/value.h reads it. */
-static bool store_dynamic(const micap_sql_column *column, sqlite3_value *value, void *at, char **out_problem)
+static bool parse_list(const micap_sql_column *column, mica_member member, mica_scalar json, char **out_problem)
 {
-    const char *text = (const char *)sqlite3_value_text(value);
-    size_t length = (size_t)sqlite3_value_bytes(value);
-    bool is_list = column->field->kind == MICA_KIND_LIST;
-    if (sqlite3_value_type(value) != SQLITE_TEXT || !text)
-        return refuse(column, out_problem, is_list ? "takes a JSON array" : "takes text");
-    if (!is_list)
-        return mica_text_set_bytes(at, text, length) == MICA_OK || refuse(column, out_problem, "is too long a text");
     mica_value_error error;
-    mica_member member = {.data = at,
-                          .name = column->name,
-                          .type = column->field->type,
-                          .kind = MICA_KIND_LIST,
-                          .element_bytes = column->field->element_bytes,
-                          .attributes = column->field->attributes};
-    if (mica_value_parse(member, text, &error) == MICA_OK)
+    if (json.kind != MICA_KIND_TEXT)
+        return refuse(column, out_problem, "takes a JSON array");
+    if (mica_value_parse(member, json.text, &error) == MICA_OK)
         return true;
     *out_problem = sqlite3_mprintf("%s: %s (byte %u)", column->name, error.text, error.position);
     return false;
 }
 
-/* Stores a value of any kind, without a check of its range. */
-static bool store_any(const micap_sql_column *column, sqlite3_value *value, void *at, char **out_problem)
+bool micap_sql_store(const micap_sql_column *column, sqlite3_value *value, void *at, char **out_problem)
 {
-    const mica_field *field = column->field;
-    uint32_t bits = 8 * field->element_bytes;
-    if (column->form == MICAP_SQL_DYNAMIC)
-        return store_dynamic(column, value, at, out_problem);
-    if (column->form != MICAP_SQL_SCALAR && is_the_same(column, value, at))
+    bool is_array = column->form == MICAP_SQL_TEXT || column->form == MICAP_SQL_LIST || micap_sql_is_list(column);
+    if (is_array && is_the_same(column, value, at))
         return true;
     if (column->form == MICAP_SQL_LIST)
         return refuse(column, out_problem, "is a long array, which SQL can't write");
-    if (column->form == MICAP_SQL_TEXT)
-        return store_text(column, value, at, out_problem);
-    if (field->type) /* an enum or flags: structs have a column per field */
-        return store_named(column, value, at, out_problem);
-    switch (field->kind) {
-    case MICA_KIND_F32:
-    case MICA_KIND_F64: return store_real(column, value, at, out_problem);
-    case MICA_KIND_ENTITY:
-    case MICA_KIND_ASSET: return store_handle(column, value, at, out_problem);
-    case MICA_KIND_BOOL: return store_whole(column, value, at, 0, 1, out_problem);
-    case MICA_KIND_I8:
-    case MICA_KIND_I16:
-    case MICA_KIND_I32:
-        return store_whole(column, value, at, -((int64_t)1 << (bits - 1)), ((int64_t)1 << (bits - 1)) - 1, out_problem);
-    case MICA_KIND_I64:
-    case MICA_KIND_U64: return store_whole(column, value, at, INT64_MIN, INT64_MAX, out_problem);
-    default: return store_whole(column, value, at, 0, ((int64_t)1 << bits) - 1, out_problem);
-    }
-}
-
-/* The value is a copy, which is not used if it is outside its range. */
-bool micap_sql_store(const micap_sql_column *column, sqlite3_value *value, void *at, char **out_problem)
-{
-    const mica_field *field = column->field;
-    mica_value_error error;
-    if (!store_any(column, value, at, out_problem))
+    if (sqlite3_value_type(value) == SQLITE_BLOB)
+        return refuse(column, out_problem, "takes no blob");
+    mica_member member = member_of(column, at);
+    mica_scalar scalar = scalar_of(member.kind, value);
+    bool is_text = scalar.kind == MICA_KIND_TEXT;
+    bool is_handle = member.kind == MICA_KIND_ENTITY || member.kind == MICA_KIND_ASSET;
+    if (is_text && !scalar.text) /* memory is short */
         return false;
-    if (!field->attributes || column->form != MICAP_SQL_SCALAR)
-        return true;
-    mica_member member = {.data = at,
-                          .name = column->name,
-                          .type = field->type,
-                          .kind = field->kind,
-                          .element_bytes = field->element_bytes,
-                          .attributes = field->attributes};
-    if (mica_value_check(member, &error) == MICA_OK)
-        return true;
-    *out_problem = sqlite3_mprintf("%s: %s", column->name, error.text);
-    return false;
+    if (is_text && member.count && memchr(scalar.text, 0, scalar.text_bytes))
+        return refuse(column, out_problem, "takes text without zero bytes");
+    if (member.kind == MICA_KIND_LIST)
+        return parse_list(column, member, scalar, out_problem);
+    if (member.kind == MICA_KIND_FLAGS && is_text)
+        return store_flags(column, member, scalar, out_problem);
+    if (is_handle && sqlite3_value_type(value) == SQLITE_INTEGER)
+        return store_handle(member.kind, scalar.integer, at);
+    return assign(column, member, scalar, out_problem);
 }

@@ -4,7 +4,8 @@
 
 #include "sql/session.h"
 
-/* Writes a value into a field. Returns false and an error text, to be freed with sqlite3_free, if the value does not fit. */
+/* Writes a value into a field, by the rules of mica_value_assign. Returns false and an error text, to be freed with sqlite3_free, if the
+ * value does not fit or is outside its range. The text is unchanged if memory is short. */
 bool micap_sql_store(const micap_sql_column *column, sqlite3_value *value, void *at, char **out_problem);
 
 #endif

@@ -16,6 +16,16 @@ static bool is_number(mica_kind kind)
     return kind >= MICA_KIND_I8 && kind <= MICA_KIND_F64;
 }
 
+bool micap_type_has_ranges(const mica_type *type)
+{
+    for (uint32_t i = 0; i < type->field_count; ++i) {
+        const mica_field *field = &type->fields[i];
+        if (micap_attributes_limit(field->attributes) || (field->type && micap_type_has_ranges(field->type)))
+            return true;
+    }
+    return false;
+}
+
 bool micap_range_has(const mica_attributes *attributes, mica_kind kind, const void *number)
 {
     double value, minimum = attributes->minimum, maximum = attributes->maximum;
@@ -49,24 +59,20 @@ void micap_range_text(const mica_attributes *attributes, const char *name, char 
              attributes->unit ? attributes->unit : "");
 }
 
-bool micap_member_set_number(mica_member member, double number)
+/* A number of C as the scalar that a member of this kind takes. */
+static mica_scalar scalar_of(mica_kind kind, double number)
 {
-    float narrow = (float)number;
-    uint32_t bits = 8 * member.element_bytes;
-    switch (member.kind) {
-    case MICA_KIND_BOOL: *(bool *)member.data = number != 0; return number == 0 || number == 1;
-    case MICA_KIND_F32: memcpy(member.data, &narrow, sizeof narrow); return isfinite(narrow) || !isfinite(number);
-    case MICA_KIND_F64: memcpy(member.data, &number, sizeof number); return true;
-    default: break;
-    }
-    bool is_integer = is_number(member.kind) || member.kind == MICA_KIND_ENUM || member.kind == MICA_KIND_FLAGS;
-    bool is_signed = micap_kind_is_signed(member.kind) || member.kind == MICA_KIND_ENUM;
-    double half = is_integer ? (double)((uint64_t)1 << (bits - 1)) : 0, most = is_signed ? half : 2 * half;
-    if (!(number >= (is_signed ? -half : 0) && number < most))
-        return false;
-    uint64_t whole = number < 0 ? (uint64_t)(int64_t)number : (uint64_t)number;
-    micap_store_bits(member.data, whole, member.element_bytes);
-    return (number < 0 ? (double)(int64_t)whole : (double)whole) == number;
+    const double limit = 18446744073709551616.0;
+    bool is_real = kind == MICA_KIND_F32 || kind == MICA_KIND_F64;
+    uint64_t whole = number >= 0 && number < limit ? (uint64_t)number : 0;
+    int64_t negative = number < 0 && number >= -limit / 2 ? (int64_t)number : 0;
+    if (kind == MICA_KIND_BOOL && (number == 0 || number == 1))
+        return (mica_scalar){.kind = MICA_KIND_BOOL, .integer = number != 0};
+    if (!is_real && (double)whole == number)
+        return (mica_scalar){.kind = MICA_KIND_U64, .integer = (int64_t)whole};
+    if (!is_real && (double)negative == number)
+        return (mica_scalar){.kind = MICA_KIND_I64, .integer = negative};
+    return (mica_scalar){.kind = MICA_KIND_F64, .real = number};
 }
 
 /* Sets a field, or each element of an array, to its initial value. */
@@ -78,7 +84,7 @@ static mica_result set_initial(mica_member member)
     uint32_t count = attributes->initial != 0 ? member.count ? member.count : 1 : 0;
     for (uint32_t i = 0; i < count; ++i) {
         mica_member one = member.count ? mica_member_at(member, i) : member;
-        if (!micap_member_set_number(one, attributes->initial) || mica_value_check(one, NULL) != MICA_OK)
+        if (mica_value_assign(one, scalar_of(one.kind, attributes->initial), NULL) != MICA_OK)
             return MICA_ERROR_INVALID;
     }
     return MICA_OK;

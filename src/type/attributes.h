@@ -17,6 +17,9 @@ static inline bool micap_attributes_limit(const mica_attributes *attributes)
     return attributes && (attributes->minimum < attributes->maximum || attributes->minimum > attributes->maximum);
 }
 
+/* Whether a field of a type, or of a struct or list in it, has a range. */
+bool micap_type_has_ranges(const mica_type *type);
+
 enum { MICAP_RANGE_TEXT_BYTES = 176 };
 
 /* Whether a number, the value of a member of kind `kind` from I8 to F64, is in the range of its attributes. */
@@ -24,9 +27,6 @@ bool micap_range_has(const mica_attributes *attributes, mica_kind kind, const vo
 
 /* What is expected of a field: "health from 0 to 100 hp". */
 void micap_range_text(const mica_attributes *attributes, const char *name, char text[MICAP_RANGE_TEXT_BYTES]);
-
-/* Sets a number, bool or constant. False if it does not fit. */
-bool micap_member_set_number(mica_member member, double number);
 
 /* Fills in the initial values of a value that is zero. False if memory is short. */
 bool micap_initial_write(mica_member member);

@@ -1,6 +1,7 @@
 #include "type/value_assign.h"
 
 #include "base/argument.h"
+#include "base/number_text.h"
 #include "type/member.h"
 
 #include <errno.h>
@@ -200,7 +201,12 @@ static void found_text(mica_scalar scalar, char text[80])
     case MICA_KIND_BOOL: snprintf(text, 80, "%s", scalar.integer ? "true" : "false"); break;
     case MICA_KIND_I64: snprintf(text, 80, "%" PRId64, scalar.integer); break;
     case MICA_KIND_U64: snprintf(text, 80, "%" PRIu64, (uint64_t)scalar.integer); break;
-    case MICA_KIND_F64: snprintf(text, 80, "%g", scalar.real); break;
+    case MICA_KIND_F64:
+        if (isfinite(scalar.real))
+            micap_number_text(scalar.real, false, text);
+        else
+            snprintf(text, 80, "%s", isnan(scalar.real) ? "nan" : scalar.real > 0 ? "inf" : "-inf");
+        break;
     case MICA_KIND_TEXT:
         snprintf(text, 80, "\"%.*s\"", scalar.text_bytes < 60 ? (int)scalar.text_bytes : 60, scalar.text);
         break;

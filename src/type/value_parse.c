@@ -24,14 +24,24 @@ static void skip_blanks(parser *parser)
     parser->at += strspn(parser->at, " \t\r\n");
 }
 
+/* The bytes of the next token that an error shows: a sign, a string with its quotes, or a number or word. */
+static int shown_bytes(const char *at)
+{
+    enum { SHOWN_MAX = 24 };
+    bool is_string = *at == '"';
+    size_t bytes = is_string ? 1 + strcspn(at + 1, "\"\r\n") : strcspn(at, " \t\r\n,:[]{}\"");
+    if (is_string && at[bytes] == '"')
+        ++bytes;
+    return bytes == 0 ? 1 : bytes < SHOWN_MAX ? (int)bytes : SHOWN_MAX;
+}
+
 bool micap_parser_expected(const parser *parser, const char *what)
 {
+    uint32_t position = position_of(parser, parser->at);
     if (!*parser->at)
-        micap_value_fail(parser->error, position_of(parser, parser->at), "expected %s, found the end", what);
+        micap_value_fail(parser->error, position, "expected %s, found the end", what);
     else
-        micap_value_fail(parser->error, position_of(parser, parser->at), "expected %s, found \"%.*s\"", what,
-                         (int)strcspn(parser->at, " \t\r\n,") < 20 ? (int)strcspn(parser->at, " \t\r\n,") : 20,
-                         parser->at);
+        micap_value_fail(parser->error, position, "expected %s, found %.*s", what, shown_bytes(parser->at), parser->at);
     return false;
 }
 

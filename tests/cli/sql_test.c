@@ -82,7 +82,7 @@ static const step steps[] = {
     {"sql changed.mica 'select count(*) as n from Position where x <> 1'", 0, "n\n0\n"},
     /* What fails leaves no file. */
     {"sql level.mica \"update Position set x = 2; update Position set x = 'two'\" -o no.mica", 2,
-     "mica: sql: Position.x takes a number"},
+     "mica: sql: Position.x: expected a number"},
     {"sql level.mica 'begin; update Position set x = 2' -o no.mica", 2, "a transaction is open at the end"},
     {"check no.mica", 2, "No such file or directory"},
     {"sql level.mica 'select 1' -o /nowhere/x.mica", 2, "/nowhere/x.mica"},

@@ -123,7 +123,7 @@ static const struct error_case {
      "a.json:1:68: entities[0].components.Monster.skills[1]: Skills has no constant \"SKILL_SIN\" (did you mean "
      "\"SKILL_SING\"?)"},
     {"{\"entities\": [{\"components\": {\"Position\": {\"x\": 1e39}}}]}",
-     "a.json:1:49: entities[0].components.Position.x: expected a number that fits a float, found 1e+39"},
+     "a.json:1:49: entities[0].components.Position.x: expected a number that fits a float, found 1e39"},
     {"{\"entities\": [{\"components\": {\"Padded\": {\"small\": 256}}}]}",
      "a.json:1:51: entities[0].components.Padded.small: expected an integer from 0 to 255, found 256"},
     {"{\"entities\": [{\"components\": {\"Padded\": {\"small\": -1}}}]}",

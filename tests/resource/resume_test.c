@@ -277,6 +277,11 @@ static void play(game *game, random_source *random)
                 add_item(world, entity, k);
         if (random_one_in(random, 4))
             mica_name_set(world, entity, mica_nil(), (char[]){(char)('a' + random_below(random, 26)), 0});
+        if (random_one_in(random, 12)) { /* it keeps its name, which is not found any more */
+            mica_entity scope = mica_create(world);
+            mica_name_set(world, entity, scope, random_one_in(random, 2) ? "lost" : "a");
+            mica_destroy(world, scope);
+        }
         if (random_one_in(random, 3) && !mica_is_nil(score->last) && mica_is_alive(world, score->last))
             mica_set_parent(world, entity, score->last);
     }
@@ -564,6 +569,9 @@ START_TEST(loading_fails_cleanly_at_every_allocation)
     set_up(&first);
     for (uint32_t i = 0; i < 12; ++i)
         play(&first, &random);
+    mica_entity scope = mica_create(first.world), lost = mica_create(first.world);
+    mica_name_set(first.world, lost, scope, "a name that is not found any more");
+    mica_destroy(first.world, scope);
     mica_blob blob;
     REQUIRE(mica_pack(first.world, NULL, &blob) == MICA_OK);
     faulty_allocator_init(&faulty);

@@ -180,7 +180,7 @@ static void random_change(sqlite3 *database, random_source *random)
     if (random_one_in(random, 4)) { /* the last row fails, and the others were written */
         ask_with(database, "update %s set %s = case when entity = 4294967308 then 'no' else %u end", table, column,
                  value);
-        REQUIRE_SAYING(strncmp(answer, "error: ", 7) == 0 && strstr(answer, "takes a whole number"), "%s", answer);
+        REQUIRE_SAYING(strncmp(answer, "error: ", 7) == 0 && strstr(answer, "expected an integer"), "%s", answer);
         return;
     }
     ask_with(database, "update %s set %s = %u where entity in (select entity from entities where slot > %u)", table,

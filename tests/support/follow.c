@@ -16,6 +16,7 @@ static const sample_kind kinds[] = {
     SAMPLE_PADDED,
     SAMPLE_WIDE,
     SAMPLE_BIG,
+    SAMPLE_SEEDED, /* with a construct function and no other: it needs no rule */
     SAMPLE_SWITCHED,
     SAMPLE_DATED,
     SAMPLE_SPLIT,
@@ -71,9 +72,9 @@ static bool spawn_sample(const mica_spawn_run *run, void *context)
 
 const mica_resource_rule *carried_rules(uint32_t *out_count)
 {
-    static const sample_kind owners[] = {
-        SAMPLE_OWNER,     SAMPLE_SWITCHED_OWNER,  SAMPLE_POOL_OWNER, SAMPLE_POOL_DIRECT_OWNER,
-        SAMPLE_POOL_MANY, SAMPLE_POOL_MANY_OWNER, SAMPLE_POOL};
+    static const sample_kind owners[] = {SAMPLE_OWNER,           SAMPLE_SWITCHED_OWNER,
+                                         SAMPLE_POOL_OWNER,      SAMPLE_POOL_DIRECT_OWNER,
+                                         SAMPLE_POOL_MANY_OWNER, SAMPLE_POOL};
     static mica_resource_rule rules[COUNT_OF(owners)];
     for (uint32_t i = 0; i < COUNT_OF(owners); ++i)
         rules[i] = (mica_resource_rule){.component = sample_id(owners[i]),
@@ -81,7 +82,6 @@ const mica_resource_rule *carried_rules(uint32_t *out_count)
                                         .spawn = spawn_sample,
                                         .save = save_sample,
                                         .context = (void *)&samples[owners[i]]};
-    rules[4] = (mica_resource_rule){.component = sample_id(SAMPLE_POOL_MANY)}; /* described fields are enough */
     *out_count = COUNT_OF(owners);
     return rules;
 }

@@ -333,6 +333,7 @@ static void begin(play *play, play_config config)
     def.report = hear_report;
     def.report_context = play;
     def.seed = config.seed;
+    def.check_ranges = config.seed % 4 == 0;
     def.handle_space = (uint32_t)(config.seed % 3);
     def.dead_target = play->dead_target = random_below(&play->random, 3);
     play->world = mica_world_create(&def);

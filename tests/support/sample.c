@@ -20,7 +20,9 @@ typedef struct SamplePadded {
     uint8_t tail;
 } SamplePadded;
 /* What they start with is in the description: SAMPLE_INITIAL_START, which is 5. */
-#define PADDED_FIELDS (low, uint16_t, .initial = 5), (number, double, .initial = 5), (tail, uint8_t, .initial = 15)
+/* Ranges that every number is in: worlds that check them look at all values. */
+#define PADDED_FIELDS                                                                                                  \
+    (low, uint16_t, .initial = 5, .minimum = 0, .maximum = UINT16_MAX), (number, double, .initial = 5), (tail, uint8_t, .initial = 15)
 MICA_COMPONENT(SamplePadded, PADDED_FIELDS)
 
 typedef struct SampleWide {
@@ -36,7 +38,8 @@ MICA_COMPONENT(SampleBig, words)
 typedef struct SampleDated {
     uint64_t number;
 } SampleDated;
-MICA_COMPONENT_WITH(SampleDated, (.track_added = true, .track_changed = true), (number, uint64_t, .initial = 5 << 20))
+MICA_COMPONENT_WITH(SampleDated, (.track_added = true, .track_changed = true),
+                    (number, uint64_t, .initial = 5 << 20, .minimum = 0, .maximum = 18446744073709551615.0))
 
 typedef struct SampleSwitched {
     uint32_t number;
@@ -59,7 +62,7 @@ typedef struct SampleSplit {
 typedef SampleSplit SampleSwitchedSplit, SamplePoolSplit, SamplePoolDirectSplit, SamplePoolManySplit;
 MICA_COMPONENT_WITH(SampleSplit, (.split = true), number, (location, SampleVector), low, words, pair)
 #define SPLIT_INITIAL                                                                                                  \
-    (number, uint32_t, .initial = 5), (location, SampleVector, .initial_json = "[5, 0, 5]"),                           \
+    (number, uint32_t, .initial = 5, .minimum = 0, .maximum = UINT32_MAX), (location, SampleVector, .initial_json = "[5, 0, 5]"),                           \
         (low, uint8_t, .initial = 5), (words, uint16_t, .initial_json = "[5, 10, 15, 20, 25, 30]"),                    \
         (pair, uint32_t, .initial_json = "[15, 25]")
 MICA_COMPONENT_WITH(SampleSwitchedSplit, (.split = true, .toggle = true, .track_added = true, .track_changed = true),

@@ -5,12 +5,6 @@
 
 #include "core/world/world.h"
 
-/* Embed this as the first member. As in a hook, changes to the world are recorded. `seen` may change the context of the event. */
-typedef struct micap_watch {
-    struct micap_watch *next;
-    void (*seen)(struct micap_watch *watch, mica_event *event);
-} micap_watch;
-
 /* Adds a watch at the end of the list of a component in use. MICA_EVENT_DESTROY takes component 0. Inside a hook, only of
  * a component that no entity had yet. */
 void micap_watch_add(mica_world *world, mica_event_kind kind, mica_component component, micap_watch *watch);

@@ -168,13 +168,6 @@ static void fill_groups(const mica_world *world, mica_version version)
     }
 }
 
-/* Versions are stored as differences: none is newer than the world. */
-static mica_version take_version(micap_number_runs *runs, micap_reader *reader, mica_version version)
-{
-    uint64_t age = micap_number_runs_take(runs, reader);
-    return age < version ? version - age : 0;
-}
-
 static void load_stamps(const saved_pool *saved, mica_version version)
 {
     mica_pool *pool = saved->pool;
@@ -186,14 +179,14 @@ static void load_stamps(const saved_pool *saved, mica_version version)
     for (uint32_t row = 0; row < pool->row_limit; row += MICA_SLICE_ROWS)
         for (uint32_t i = 0; i <= pool->data_lane_count; ++i) {
             mica_version *to = &micap_pool_stamps(pool, row)[i];
-            *to = micap_stamp_of(*to, take_version(&runs, &reader, version));
+            *to = micap_stamp_of(*to, micap_number_runs_take_version(&runs, &reader, version));
         }
     for (uint32_t row = 0; pool->added && row < pool->row_limit; ++row)
-        pool->added[row] = take_version(&runs, &reader, version);
+        pool->added[row] = micap_number_runs_take_version(&runs, &reader, version);
     for (uint32_t row = 0; pool->changed && row < pool->row_limit; row += MICA_SLICE_ROWS)
-        *micap_pool_marked(pool, row) = take_version(&runs, &reader, version);
+        *micap_pool_marked(pool, row) = micap_number_runs_take_version(&runs, &reader, version);
     for (uint32_t row = 0; pool->changed && row < pool->row_limit; ++row) {
-        pool->changed[row] = take_version(&runs, &reader, version);
+        pool->changed[row] = micap_number_runs_take_version(&runs, &reader, version);
         if (pool->changed[row] > micap_pool_stamps(pool, row)[0]) /* or bytes could hide it from queries */
             micap_stamp_newest(micap_pool_marked(pool, row), pool->changed[row]);
     }

@@ -255,27 +255,20 @@ static uint32_t find_stamp(const micap_archetype *archetype, uint64_t hash)
     return 0;
 }
 
-/* Versions are stored as differences: none is newer than the world. */
-static mica_version take_version(micap_number_runs *runs, micap_reader *reader, mica_version version)
-{
-    uint64_t age = micap_number_runs_take(runs, reader);
-    return age < version ? version - age : 0;
-}
-
 static void load_stamps(const micap_archetype *archetype, uint32_t stamp, micap_reader reader, mica_version version)
 {
     micap_number_runs runs = {0};
     for (uint32_t i = 0; i < archetype->chunk_count; ++i)
         for (uint32_t row = 0; row < archetype->chunks[i]->count; row += MICA_SLICE_ROWS) {
             mica_version *to = &micap_chunk_stamps(archetype->chunks[i], row)[stamp];
-            *to = micap_stamp_of(*to, take_version(&runs, &reader, version));
+            *to = micap_stamp_of(*to, micap_number_runs_take_version(&runs, &reader, version));
         }
     if (!stamp || !micap_holds_versions(archetype->columns[stamp - 1].companion))
         return;
     for (uint32_t i = 0; i < archetype->chunk_count; ++i) {
         mica_version *versions = micap_chunk_column(archetype->chunks[i], stamp - 1);
         for (uint32_t row = 0; row < archetype->chunks[i]->count; ++row)
-            versions[row] = take_version(&runs, &reader, version);
+            versions[row] = micap_number_runs_take_version(&runs, &reader, version);
     }
 }
 

@@ -218,3 +218,45 @@ void micap_stale_references_load(mica_world *world, micap_reader reader)
             load_one(&type->type, value, offset, entity);
     }
 }
+
+void micap_stale_names_write(const mica_world *world, micap_bytes *bytes)
+{
+    for (uint32_t i = 0; i < world->names.entry_count; ++i) {
+        const micap_name *name = &world->names.entries[i];
+        if (!name->text || mica_is_nil(name->scope) || mica_is_alive(world, name->scope))
+            continue;
+        put_entity(bytes, name->entity);
+        put_entity(bytes, name->scope);
+        micap_bytes_put_text(bytes, name->text);
+    }
+}
+
+/* False if memory is short. */
+static bool load_name(mica_world *world, mica_entity entity, mica_entity scope, const char *text, size_t length)
+{
+    bool is_name = length && !memchr(text, 0, length) && !memchr(text, '/', length);
+    if (!is_name || !micap_is_row(micap_locate(world, entity)) || mica_name_get(world, entity) || mica_is_nil(scope) ||
+        mica_is_alive(world, scope))
+        return true;
+    char *name = micap_allocate(&world->memory, length + 1, 1);
+    if (!name)
+        return false;
+    memcpy(name, text, length);
+    name[length] = 0;
+    bool done = !mica_is_nil(mica_find_from(world, scope, name)) ||
+                micap_name_copy(world, &(micap_name){.entity = entity, .scope = scope, .text = name});
+    micap_release(&world->memory, name, length + 1, 1);
+    return done;
+}
+
+bool micap_stale_names_load(mica_world *world, micap_reader reader)
+{
+    bool done = true;
+    while (done && micap_reader_left(&reader) && !reader.failed) {
+        size_t length;
+        mica_entity entity = take_entity(&reader), scope = take_entity(&reader);
+        const char *text = micap_reader_take_text(&reader, &length);
+        done = reader.failed || load_name(world, entity, scope, text, length);
+    }
+    return done;
+}

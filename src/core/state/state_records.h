@@ -23,6 +23,7 @@ typedef enum micap_state_kind {
     MICAP_STATE_MARKS,
     MICAP_STATE_REMOVALS,
     MICAP_STATE_REFERENCES,
+    MICAP_STATE_NAMES,
     MICAP_STATE_MODULES = 16, /* and the id of the module */
     MICAP_STATE_KINDS = MICAP_STATE_MODULES + MICAP_MODULES,
 } micap_state_kind;
@@ -70,6 +71,14 @@ static inline uint64_t micap_number_runs_take(micap_number_runs *runs, micap_rea
     }
     --runs->count;
     return runs->value;
+}
+
+/* A version that was written as its age in a world of this version; 0 if it is older than that. */
+static inline mica_version micap_number_runs_take_version(micap_number_runs *runs, micap_reader *reader,
+                                                          mica_version version)
+{
+    uint64_t age = micap_number_runs_take(runs, reader);
+    return age < version ? version - age : 0;
 }
 
 /* Entities whose indices follow each other, with the same generation. */

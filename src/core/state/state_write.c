@@ -237,14 +237,22 @@ static void write_core(const mica_world *world, micap_bytes *bytes)
     static const struct {
         micap_state_kind kind;
         void (*write)(const mica_world *world, micap_bytes *bytes);
-    } records[] = {{MICAP_STATE_WORLD, write_world},           {MICAP_STATE_INDEX, write_index},
-                   {MICAP_STATE_ARCHETYPES, write_archetypes}, {MICAP_STATE_POOLS, write_pools},
-                   {MICAP_STATE_BUFFERS, write_buffers},       {MICAP_STATE_MARKS, write_marks},
-                   {MICAP_STATE_REMOVALS, write_removals},     {MICAP_STATE_REFERENCES, micap_stale_references_write}};
+    } records[] = {{MICAP_STATE_WORLD, write_world},
+                   {MICAP_STATE_INDEX, write_index},
+                   {MICAP_STATE_ARCHETYPES, write_archetypes},
+                   {MICAP_STATE_POOLS, write_pools},
+                   {MICAP_STATE_BUFFERS, write_buffers},
+                   {MICAP_STATE_MARKS, write_marks},
+                   {MICAP_STATE_REMOVALS, write_removals},
+                   {MICAP_STATE_REFERENCES, micap_stale_references_write},
+                   {MICAP_STATE_NAMES, micap_stale_names_write}};
     for (uint32_t i = 0; i < sizeof records / sizeof *records; ++i) {
-        uint32_t begin = begin_record(bytes, records[i].kind);
+        uint32_t before = bytes->count, begin = begin_record(bytes, records[i].kind);
         records[i].write(world, bytes);
-        end_record(bytes, begin);
+        if (records[i].kind == MICAP_STATE_NAMES && bytes->count == begin)
+            bytes->count = before; /* most worlds have none */
+        else
+            end_record(bytes, begin);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "base/argument.h"
 #include "core/events/removals.h"
 #include "core/storage/rivals.h"
+#include "core/storage/range_check.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "mica/component.h"
@@ -94,12 +95,14 @@ static micap_component *use_one(mica_world *world, const micap_type *type, micap
     if (!component)
         return fail_memory(type, out_problem);
     *location = component;
+    /* What hides is never in a pool, so there is none to take back. */
     if (type->type.hides && world->hides && !world->hides(world, type->id)) {
         *location = NULL;
         release_component(world, component);
         return fail_memory(type, out_problem);
     }
     micap_rivals_meet(world, component);
+    micap_ranges_watch(world, component);
     ++world->components.used;
     return component;
 }

@@ -14,6 +14,13 @@ typedef struct micap_hook {
     void *context;
 } micap_hook;
 
+/* See core/events/watch.h. Embed this as the first member. As in a hook, changes to the world are recorded. `seen` may change the context of
+ * the event. */
+typedef struct micap_watch {
+    struct micap_watch *next;
+    void (*seen)(struct micap_watch *watch, mica_event *event);
+} micap_watch;
+
 typedef struct micap_problem {
     mica_result result;
     char text[256];
@@ -29,7 +36,8 @@ typedef struct micap_component {
     bool
         is_unborn; /* a singleton that was never requested: it was only prepared, or a snapshot from before its first use was restored */
     micap_hook hooks[MICA_EVENT_KINDS]; /* of add, set and remove; the others have none */
-    struct micap_watch *watches[MICA_EVENT_KINDS];
+    micap_watch *watches[MICA_EVENT_KINDS];
+    micap_watch range_watch;        /* of MICA_EVENT_SET, if ranges are checked: see core/storage/range_check.h */
     struct mica_removals *removals; /* the lists of removals of this component */
     mica_component
         *rivals; /* the components of this world that an entity can't have beside it: see core/storage/rivals.h */

@@ -279,5 +279,7 @@ mica_result mica_world_validate(mica_world *world)
         return broken(world, "names are found both ways", world->names.count, 0), MICA_ERROR_INVALID;
     if (!micap_undo_validate(world))
         return MICA_ERROR_INVALID;
-    return micap_modules_validate(world) ? MICA_OK : MICA_ERROR_INVALID;
+    if (!micap_modules_validate(world))
+        return MICA_ERROR_INVALID;
+    return world->def.check_ranges ? mica_world_check_ranges(world, 0) : MICA_OK;
 }

@@ -8,6 +8,7 @@
 #include "core/events/hooks.h"
 #include "core/events/settle.h"
 #include "core/storage/rows.h"
+#include "core/world/access_check.h"
 #include "core/world/report.h"
 #include "flow/schedule/listener.h"
 
@@ -187,10 +188,10 @@ static void undo_note(mica_world *world, micap_note *note)
 
 static const micap_note_ops note_ops = {.apply = apply_note, .undo = undo_note};
 
-static bool record(mica_world *world, const micap_observers *observers, const user_event *event, const void *data)
+static bool record(mica_commands *commands, const user_event *event, const void *data, mica_location location)
 {
-    mica_commands *commands = micap_recorder(world);
-    mica_location location = micap_noted_place();
+    mica_world *world = commands->world;
+    const micap_observers *observers = micap_listener_state(world, MICAP_LISTENER_OBSERVERS);
     if (!mica_is_nil(event->entity) && !micap_commands_expect_living(commands, event->entity, location, "event_emit"))
         return false;
     if (observers && observers->generation == GENERATIONS_MAX) {
@@ -232,16 +233,22 @@ static bool is_valid(const mica_world *world, const char *function, const user_e
     return false;
 }
 
+/* Measures the data of a valid event. */
+static void measure(user_event *event, const mica_value *data)
+{
+    if (data->data)
+        event->data_bytes = data->size_bytes ? data->size_bytes : micap_type_of(data->component)->type.size_bytes;
+}
+
 /* Delivers an event, or records it. */
 static bool emit(mica_world *world, const char *function, user_event *event, const mica_value *data)
 {
     if (!is_valid(world, function, event, data))
         return false;
-    if (data->data)
-        event->data_bytes = data->size_bytes ? data->size_bytes : micap_type_of(data->component)->type.size_bytes;
-    micap_observers *observers = micap_listener_state(world, MICAP_LISTENER_OBSERVERS);
+    measure(event, data);
     if (world->recording_depth)
-        return record(world, observers, event, data->data);
+        return record(micap_recorder(world), event, data->data, micap_noted_place());
+    micap_observers *observers = micap_listener_state(world, MICAP_LISTENER_OBSERVERS);
     if (!mica_is_nil(event->entity) && !mica_is_alive(world, event->entity)) {
         micap_fail_dead(world, event->entity, "event_emit");
         return false;
@@ -265,4 +272,27 @@ bool mica_event_propagate(mica_world *world, mica_event_kind event, mica_compone
 {
     user_event emitted = {.kind = event, .component = component, .entity = entity, .propagates = true};
     return !MICAP_MISSING(NULL, world) && emit(world, __func__, &emitted, &data);
+}
+
+static bool emit_into(mica_commands *commands, const char *function, user_event *event, const mica_value *data)
+{
+    micap_check_buffer(commands);
+    if (!is_valid(commands->world, function, event, data))
+        return false;
+    measure(event, data);
+    return record(commands, event, data->data, micap_noted_place());
+}
+
+bool mica_command_emit(mica_commands *commands, mica_event_kind event, mica_component component, mica_entity entity,
+                       mica_value data)
+{
+    user_event emitted = {.kind = event, .component = component, .entity = entity};
+    return !MICAP_MISSING(NULL, commands) && emit_into(commands, __func__, &emitted, &data);
+}
+
+bool mica_command_propagate(mica_commands *commands, mica_event_kind event, mica_component component,
+                            mica_entity entity, mica_value data)
+{
+    user_event emitted = {.kind = event, .component = component, .entity = entity, .propagates = true};
+    return !MICAP_MISSING(NULL, commands) && emit_into(commands, __func__, &emitted, &data);
 }

@@ -3,11 +3,14 @@
 #include "base/call_location.h"
 #include "core/commands/command_buffer.h"
 #include "core/world/access_check.h"
+#include "core/storage/range_check.h"
 #include "core/world/report.h"
 #include "flow/schedule/flow.h"
 #include "flow/schedule/job_plan.h"
 #include "flow/schedule/system.h"
 #include "os/clock.h"
+
+#include <stdio.h>
 
 enum {
     PARALLEL_NS = 30000, /* a segment that takes less is not worth waking workers */
@@ -257,16 +260,35 @@ static mica_result flush(const micap_segment *segment)
     return result;
 }
 
+/* Compares what systems wrote in place with the ranges of fields. The version of a slice says which of them was the last to write to it, unless
+ * it was not through a view. */
+static void check_ranges(const micap_segment *segment, mica_version since)
+{
+    micap_range_fault fault;
+    char what[100] = "after systems";
+    if (micap_ranges_hold(segment->world, since, &fault))
+        return;
+    const micap_system *system = segment->exclusive;
+    if (!system && fault.version > since && fault.version - since <= segment->system_count)
+        system = segment->systems[fault.version - since - 1];
+    if (system)
+        snprintf(what, sizeof what, "after system %.80s", system->def.name);
+    micap_range_fail(segment->world, what, &fault);
+}
+
 /* A mica_defer that the system leaves open ends with it. */
 static mica_result run_exclusive(micap_segment *segment)
 {
     micap_system *system = segment->exclusive;
     if (!system->is_active)
         return MICA_OK;
+    mica_version since = segment->world->def.check_ranges ? mica_world_mark(segment->world) : 0;
     start_system(segment, system);
     micap_exclusive_begin(segment->world, system->def.name, system->def.location);
     system->once(&system->frame);
     micap_exclusive_end();
+    if (segment->world->def.check_ranges)
+        check_ranges(segment, since);
     if (segment->flow->is_one_by_one)
         micap_listeners_system_ended(segment->flow, system);
     if (!segment->world->recording_depth)
@@ -349,6 +371,8 @@ mica_result micap_segment_run(micap_segment *segment)
     else
         run_alone(segment);
     segment->is_cost_known &= !segment->is_measured;
+    if (world->def.check_ranges)
+        check_ranges(segment, segment->base);
     atomic_store_explicit(&world->version, segment->base + segment->system_count + 2, memory_order_relaxed);
     micap_listeners_phase_end(segment->flow);
     segment->flow->running = NULL;

@@ -124,8 +124,7 @@ static mica_result define_all(mica_saver *saver)
 {
     for (mica_component id = 0; (id = mica_component_next(saver->world, id)) != 0;) {
         const mica_type *type = mica_component_type(id);
-        bool has_construct = type->construct && !micap_type_has_initial(type) && !micap_contents_exist(type);
-        if ((has_construct || micap_type_needs_rule(type)) && !has_rule(saver, type)) {
+        if (micap_type_needs_rule(type) && !has_rule(saver, type)) {
             if (saver->def.skip_without_rule)
                 continue;
             char text[256];

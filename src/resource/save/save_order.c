@@ -194,13 +194,20 @@ static bool order_family(micap_saving *work, uint32_t *parents)
     return fine;
 }
 
+/* The name of an entity. In the scope of an entity that is destroyed it is not found, and may be there twice: it is in the state only. */
+static const char *name_of(const micap_saving *work, mica_entity entity)
+{
+    mica_entity scope = mica_name_get_scope(work->world, entity);
+    return mica_is_nil(scope) || mica_is_alive(work->world, scope) ? mica_name_get(work->world, entity) : NULL;
+}
+
 /* A parent is in the draft before its children are: the index shows where. */
 static bool draft_entities(micap_saving *work, const uint32_t *parents)
 {
     for (uint32_t i = 0; i < work->count; ++i) {
         uint32_t at = work->order ? work->order[i] : i, parent = parents[at];
         uint32_t above = parent == MICAP_NONE ? MICA_NO_PARENT : micap_saving_find(work, work->entities[parent]);
-        if (mica_draft_entity(work->draft, above, mica_name_get(work->world, work->entities[at])) == MICA_DRAFT_NONE)
+        if (mica_draft_entity(work->draft, above, name_of(work, work->entities[at])) == MICA_DRAFT_NONE)
             return false;
         enter(work, work->entities[at], i);
     }

@@ -150,7 +150,7 @@ static const struct wrong {
     const char *error;
 } wrong[] = {
     {"", 0, "expected an object, found the end"},
-    {"[]", 0, "expected an object, found \"[]\""},
+    {"[]", 0, "expected an object, found ["},
     {"{} x", 3, "expected the end"},
     {"{\"components\": {}", 17, "expected , or }"},
     {"{5}", 1, "expected a name"},

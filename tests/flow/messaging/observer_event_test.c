@@ -1,6 +1,8 @@
 /* Observers of pools, and events of the program. */
 #include "flow/diary.h"
 
+#include "mica/hierarchy.h"
+
 static void note_data(const mica_event *seen)
 {
     char word[32];
@@ -224,7 +226,44 @@ START_TEST(events_emitted_inside_systems_come_after_the_flush_in_order)
 }
 END_TEST
 
-TEST_SUITE(observer_event, user_events_reach_their_observers, an_event_may_have_no_entity_and_be_of_a_tag,
-           observers_leave_from_the_middle_and_from_the_end, a_filter_asks_nothing_of_the_dead,
-           components_in_pools_are_observed_like_others, a_filter_may_name_pools,
+START_TEST(events_are_recorded_into_buffers_like_changes)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    diary diary = {0};
+    mica_commands *second = NULL, *first = mica_commands_create(world);
+    second = mica_commands_create(world);
+    mica_observer_add(world, &(mica_observer_def){.event = ALARM, .fn = note_data, .context = &diary});
+    mica_entity root = mica_create(world), leaf = mica_create(world), doomed = mica_create(world);
+    mica_set_parent(world, leaf, root);
+    for (int i = 0; i < 2; ++i) {
+        Weight weights[] = {{1}, {2}, {3}, {4}, {5}};
+#define WEIGHT(number) ((mica_value)MICA_FROM(Weight, &weights[number]))
+        mica_entity fresh = mica_command_create(second, MICA_WITH(Heat, {1}));
+        ck_assert(mica_command_emit(second, ALARM, 0, fresh, WEIGHT(3))); /* which the same buffer creates */
+        ck_assert(mica_command_propagate(first, ALARM, 0, leaf, WEIGHT(0)));
+        ck_assert(mica_command_emit(first, ALARM, 0, mica_nil(), WEIGHT(1)));
+        ck_assert(mica_command_emit(second, ALARM, 0, doomed, WEIGHT(4)));
+        weights[0].kilos = 77; /* the data is copied */
+        mica_command_destroy(first, doomed);
+        expect_diary(&diary, "");
+        mica_flush(world);
+        expect_diary(&diary, "1 1 2 4"); /* of the first buffer first; what died in it is left out */
+        expect_report(&heard, MICA_ERROR_DEAD, "not alive at the flush");
+        doomed = mica_create(world);
+    }
+    ck_assert(!mica_command_emit(first, MICA_EVENT_ADD, 0, leaf, (mica_value){0}));
+    expect_report(&heard, MICA_ERROR_INVALID, "MICA_EVENT_USER");
+    mica_destroy(world, doomed);
+    ck_assert(!mica_command_propagate(first, ALARM, 0, doomed, (mica_value){0}));
+    expect_report(&heard, MICA_ERROR_DEAD, "event_emit");
+    mica_commands_destroy(first);
+    mica_commands_destroy(second);
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(observer_event, events_are_recorded_into_buffers_like_changes, user_events_reach_their_observers,
+           an_event_may_have_no_entity_and_be_of_a_tag, observers_leave_from_the_middle_and_from_the_end,
+           a_filter_asks_nothing_of_the_dead, components_in_pools_are_observed_like_others, a_filter_may_name_pools,
            events_emitted_inside_systems_come_after_the_flush_in_order)

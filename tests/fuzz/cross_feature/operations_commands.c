@@ -143,6 +143,20 @@ static void record_parent(program *program, scene *scene)
         mica_command_set_parent_id(buffer, child, parent, MICA_HERE);
 }
 
+static void record_event(program *program, scene *scene)
+{
+    mica_commands *buffer = take_buffer(program, scene);
+    mica_entity entity = take_entity(program, scene);
+    uint32_t number = take(program);
+    mica_value data = {.size_bytes = sizeof number, .data = &number};
+    if (!buffer)
+        return;
+    if (take_one_in(program, 2))
+        mica_command_propagate(buffer, MICA_EVENT_USER, 0, entity, data);
+    else
+        mica_command_emit(buffer, MICA_EVENT_USER, 0, entity, data);
+}
+
 const operation command_operations[] = {
     {"defer", defer, IN_BODY | AS_INPUT},
     {"flush", flush, IN_BODY | AS_INPUT},
@@ -157,5 +171,6 @@ const operation command_operations[] = {
     {"record_remove", record_remove, IN_BODY},
     {"record_toggle", record_toggle, IN_BODY},
     {"record_parent", record_parent, IN_BODY},
+    {"record_event", record_event, IN_BODY},
 };
 OPERATIONS(command)

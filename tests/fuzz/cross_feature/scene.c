@@ -137,6 +137,7 @@ void scene_open(program *program, scene *scene, uint8_t config)
     }
     if (config & CONFIG_SMALL_CHUNKS)
         def.chunk_bytes_first = def.chunk_bytes_last = 1024;
+    def.check_ranges = config & CONFIG_SMALL_CHUNKS;
     def.handle_space = program_handle_space(program);
     def.dead_target = (mica_dead_target)(((config >> CONFIG_DEAD_TARGET_SHIFT) & 3) % 3);
     scene->world = mica_world_create(&def);

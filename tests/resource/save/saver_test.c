@@ -269,8 +269,9 @@ START_TEST(what_deltas_do_not_carry_is_refused_by_name)
         mica_world *world = open_world(&heard);
         ck_assert(mica_component_define(world, &types[i]));
         mica_saver *saver = mica_saver_create(world, NULL);
-        ck_assert_int_eq(mica_saver_begin(saver, path), i ? MICA_ERROR_REFUSED : MICA_OK);
-        if (i) {
+        bool is_carried = i < 2; /* what a construct function makes is bytes */
+        ck_assert_int_eq(mica_saver_begin(saver, path), is_carried ? MICA_OK : MICA_ERROR_REFUSED);
+        if (!is_carried) {
             char text[64];
             snprintf(text, sizeof text, "component %s has functions", types[i].name);
             expect_report(&heard, MICA_ERROR_REFUSED, text);
