@@ -63,12 +63,13 @@ MICA_API void mica_index_destroy(mica_index *index);
 /* Makes the index current. Costs a look at the stamps if nothing changed. Ends loops over the index. With .unique, returns
  * MICA_ERROR_EXISTS while there are entities with equal values; each update that finds new ones reports one of them. The values stay as
  * they are, and mica_find_by returns the entity with the lowest handle. Returns MICA_ERROR_MEMORY if memory runs out: the index is then
- * empty until an update succeeds. Refused in systems, whose indexes are current. Threads: owner. */
+ * empty until an update succeeds. Refused in hooks, and in systems that are not exclusive: their indexes are current. A pointer from
+ * mica_write counts as written when it is returned: get it again after an update. Threads: owner. */
 MICA_API mica_result mica_index_update(mica_index *index);
 
 /* Makes the index current for one entity, which may be new, changed, without the component, or dead; for agents that act one after the
- * other and see what those before them did. Returns what mica_index_update returns. In a system that is not exclusive it needs
- * MICA_USE_WRITE of the component. Threads: owner; a system that runs once. */
+ * other and see what those before them did. Returns what mica_index_update returns. Refused in hooks. In a system that is not
+ * exclusive it needs MICA_USE_WRITE of the component. Threads: owner; a system that runs once. */
 MICA_API mica_result mica_index_refresh(mica_index *index, mica_entity entity);
 
 /* Returns how many entities are in the index. Threads: reader. */

@@ -330,6 +330,12 @@ void micap_index_update(mica_index *index, mica_version seen)
     update_locked(index, seen);
 }
 
+/* What the operation that called the hook writes next may be stamped already. */
+static mica_result refuse_in_hook(const mica_index *index, const char *what)
+{
+    return micap_fail(index->head.world, MICA_ERROR_REFUSED, index->location, "%s: called inside a hook", what);
+}
+
 mica_result mica_index_update(mica_index *index)
 {
     if (MICAP_MISSING(NULL, index))
@@ -337,6 +343,8 @@ mica_result mica_index_update(mica_index *index)
     mica_world *world = index->head.world;
     if (micap_refuse_inside(world, "index_update") != MICA_OK)
         return MICA_ERROR_REFUSED;
+    if (world->hook_depth)
+        return refuse_in_hook(index, "index_update");
     return update_locked(index, mica_world_mark(world));
 }
 
@@ -367,6 +375,8 @@ mica_result mica_index_refresh(mica_index *index, mica_entity entity)
     if (MICAP_MISSING(NULL, index))
         return MICA_ERROR_INVALID;
     mica_world *world = index->head.world;
+    if (world->hook_depth)
+        return refuse_in_hook(index, "index_refresh");
     const micap_thread_context *here = micap_thread_context_of(world);
     if (here)
         micap_check_access(world, entity, index->head.component, true);
