@@ -1,5 +1,6 @@
 /* Finding entities by a value and by position, next to a hash table, a sorted array and a counting-sort grid. */
 #include "bench.h"
+#include "raw.h"
 
 #include "mica/index.h"
 #include "mica/mica.h"
@@ -10,7 +11,7 @@
 typedef struct Ticket { uint32_t number; } Ticket;
 MICA_COMPONENT(Ticket, number)
 typedef struct Spot { float x, y; } Spot;
-MICA_COMPONENT(Spot, x, y)
+MICA_COMPONENT_WITH(Spot, (.track_changed = true), x, y)
 
 /* Different numbers that are spread over 32 bits. */
 static uint32_t number_of(uint32_t i)
@@ -52,7 +53,7 @@ static measurement find_ordered_mica(uint32_t n)
 
 typedef struct ticket_slot {
     uint32_t number;
-    uint32_t id; /* 1 + the row; 0: empty */
+    raw_id id; /* generation 0: empty */
 } ticket_slot;
 
 /* At most half of the slots are in use, as in Mica's table. */
@@ -66,18 +67,18 @@ static measurement find_hash_raw(uint32_t n)
     memset(slots, 0, ((size_t)mask + 1) * sizeof *slots);
     for (uint32_t i = 0; i < n; ++i) {
         uint32_t slot = (uint32_t)(number_of(i) * 0x9e3779b97f4a7c15u >> (64 - bits));
-        while (slots[slot].id)
+        while (slots[slot].id.generation)
             slot = (slot + 1) & mask;
-        slots[slot] = (ticket_slot){number_of(i), i + 1};
+        slots[slot] = (ticket_slot){number_of(i), {i, 1}};
     }
     uint32_t *order = shuffled(n);
     uint64_t sum = 0;
     double start = now_ns();
     for (uint32_t i = 0; i < n; ++i) {
         uint32_t number = number_of(order[i]), slot = (uint32_t)(number * 0x9e3779b97f4a7c15u >> (64 - bits));
-        while (slots[slot].id && slots[slot].number != number)
+        while (slots[slot].id.generation && slots[slot].number != number)
             slot = (slot + 1) & mask;
-        sum += slots[slot].id - 1;
+        sum += slots[slot].id.index;
     }
     double time = (now_ns() - start) / n;
     free(order);
@@ -95,7 +96,7 @@ static measurement find_ordered_raw(uint32_t n)
 {
     ticket_slot *sorted = allocate_or_exit(n * sizeof *sorted);
     for (uint32_t i = 0; i < n; ++i)
-        sorted[i] = (ticket_slot){number_of(i), i + 1};
+        sorted[i] = (ticket_slot){number_of(i), {i, 1}};
     qsort(sorted, n, sizeof *sorted, compare_slots);
     uint32_t *order = shuffled(n);
     uint64_t sum = 0;
@@ -108,7 +109,7 @@ static measurement find_ordered_raw(uint32_t n)
             base += base[half - 1].number < number ? half : 0;
             count -= half;
         }
-        sum += base->id - 1;
+        sum += base->id.index;
     }
     double time = (now_ns() - start) / n;
     free(order);

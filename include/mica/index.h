@@ -121,6 +121,34 @@ static inline mica_key mica_key_entity(mica_entity value)
 /* Returns the entity with this value, the one with the lowest handle if there are several, or nil. Threads: reader. */
 MICA_API mica_entity mica_find_by(const mica_index *index, mica_key key);
 
+/* Private: what an index begins with. The hash table of an index of integers, open addressing with linear probing; id 0 is an empty slot. */
+typedef struct mica_private_slot {
+    uint64_t key;
+    uint64_t id; /* index << 32 | generation of the entity */
+} mica_private_slot;
+typedef struct mica_private_index {
+    const mica_private_slot *slots; /* NULL: there is no such table */
+    uint32_t mask;
+    uint32_t shift;
+    int64_t lowest;   /* lower keys need the call */
+    uint64_t flipped; /* bits of an integer that are inverted in the table */
+} mica_private_index;
+
+/* What mica_find_by is in a program that is not checked: an integer in a hash table needs no call. Threads: reader. */
+static inline mica_entity mica_private_find_by(const mica_index *index, mica_key key)
+{
+    const mica_private_index *table = (const mica_private_index *)(const void *)index;
+    if (table && table->slots && key.kind == MICA_KIND_I64 && key.as.integer >= table->lowest) {
+        uint64_t word = (uint64_t)key.as.integer ^ table->flipped;
+        uint32_t at = (uint32_t)((word ^ word >> 32) * 0x9e3779b97f4a7c15u >> table->shift);
+        while (table->slots[at].key != word && table->slots[at].id)
+            at = (at + 1) & table->mask;
+        mica_entity entity = {(uint32_t)(table->slots[at].id >> 32), (uint32_t)table->slots[at].id};
+        return entity;
+    }
+    return mica_find_by(index, key);
+}
+
 /* A loop over the entities of a range. Fields of `private_` are not part of the API. */
 typedef struct mica_match {
     mica_entity entity;
@@ -199,6 +227,9 @@ MICA_API uint32_t mica_query_shuffled(mica_query *query, mica_random *random, mi
 
 MICA_END
 
+#if !defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_find_by mica_private_find_by
+#endif
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
 #    define mica_index_create(world, ...) mica_index_create(MICA_AT_(world), __VA_ARGS__)
 #    define mica_index_destroy(index) mica_index_destroy(MICA_AT_(index))

@@ -27,6 +27,16 @@ static bool is_signed(mica_kind kind)
     return micap_kind_is_signed(kind) || kind == MICA_KIND_ENUM;
 }
 
+bool micap_field_is_integer(const micap_field_source *source)
+{
+    return !is_real(source->kind) && source->kind != MICA_KIND_ENTITY;
+}
+
+uint64_t micap_field_flipped_bits(const micap_field_source *source)
+{
+    return is_signed(source->kind) ? SIGN : 0;
+}
+
 static bool can_be_indexed(mica_kind kind, bool is_coordinate)
 {
     switch (kind) {

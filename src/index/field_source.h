@@ -40,6 +40,10 @@ micap_indexed_rows micap_field_rows_in_pool(const micap_field_source *sources, u
 void micap_field_load(const micap_field_source *source, const char *values, size_t stride, uint32_t count,
                       uint64_t *out_words);
 
+/* Whether the values are integers, and which bits of them are inverted in their words. */
+bool micap_field_is_integer(const micap_field_source *source);
+uint64_t micap_field_flipped_bits(const micap_field_source *source);
+
 /* How a key that need not be equal to a value of the field is rounded. */
 typedef enum micap_rounding { MICAP_ROUND_NONE, MICAP_ROUND_UP, MICAP_ROUND_DOWN } micap_rounding;
 

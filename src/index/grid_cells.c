@@ -1,7 +1,6 @@
 #include "index/grid_cells.h"
 
 #include "base/bits.h"
-#include "base/float_bits.h"
 
 #include <string.h>
 
@@ -34,6 +33,7 @@ const char *micap_grid_init(micap_grid *grid, const mica_index_def *def, uint32_
                                           .extent = extent,
                                           .half = extent / 2,
                                           .per_size = whole / extent,
+                                          .last = whole - 1,
                                           .count = whole,
                                           .step = (uint32_t)cells};
         cells *= whole;
@@ -72,18 +72,6 @@ double micap_grid_wrap(const micap_grid_axis *axis, double value)
     whole -= (double)whole > turns;
     value -= (double)whole * axis->extent;
     return value >= axis->minimum && value < axis->maximum ? value : axis->minimum;
-}
-
-bool micap_grid_place(const micap_grid *grid, const uint64_t *words, double *out_at)
-{
-    out_at[2] = 0;
-    for (uint32_t i = 0; i < grid->axis_count; ++i) {
-        double value = micap_double_of(words[i]);
-        if (!is_finite(value))
-            return false;
-        out_at[i] = grid->is_torus ? micap_grid_wrap(&grid->axes[i], value) : value;
-    }
-    return true;
 }
 
 static bool is_handle_before(mica_entity a, mica_entity b)
@@ -248,7 +236,8 @@ bool micap_grid_rebuild(micap_memory *memory, micap_grid *grid, const micap_trac
 {
     micap_grid_clear(grid);
     uint32_t *cells = micap_allocate(memory, tracked->count * sizeof *cells, MICAP_ARRAY_ALIGNMENT);
-    if (!cells || !MICAP_RESERVE(memory, grid->entries, &grid->entry_capacity, tracked->count)) {
+    if (!cells ||
+        !MICAP_RESERVE(memory, grid->entries, &grid->entry_capacity, (uint64_t)tracked->count + tracked->count / 2)) {
         micap_release(memory, cells, tracked->count * sizeof *cells, MICAP_ARRAY_ALIGNMENT);
         return false;
     }

@@ -10,6 +10,7 @@
 #ifndef MICAP_INDEX_GRID_CELLS_H
 #define MICAP_INDEX_GRID_CELLS_H
 
+#include "base/float_bits.h"
 #include "index/tracked_values.h"
 #include "mica/index.h"
 
@@ -29,6 +30,7 @@ typedef struct micap_grid_cell {
 typedef struct micap_grid_axis {
     double minimum, maximum, extent, half;
     double per_size; /* 1 / size of a cell */
+    double last;     /* the number of the last cell */
     uint32_t count;  /* of cells */
     uint32_t step;   /* from one cell to the next */
 } micap_grid_axis;
@@ -61,25 +63,36 @@ void micap_grid_free(micap_memory *memory, micap_grid *grid);
 /* A coordinate on a torus, between its bounds. */
 double micap_grid_wrap(const micap_grid_axis *axis, double value);
 
-/* The number of the cell on an axis. Rises with the value, and everything outside is in the first or last one. */
+/* The number of the cell on an axis. Rises with the value, and everything outside is in the first or last one. Without branches: the two
+ * choices are instructions. */
 static inline uint32_t micap_grid_coordinate(const micap_grid_axis *axis, double value)
 {
     double at = (value - axis->minimum) * axis->per_size;
-    if (!(at > 0))
-        return 0;
-    return at >= axis->count ? axis->count - 1 : (uint32_t)at;
+    at = at > 0 ? at : 0;
+    at = at < axis->last ? at : axis->last;
+    return (uint32_t)(int32_t)at;
 }
 
 static inline uint32_t micap_grid_cell_of(const micap_grid *grid, const double *at)
 {
-    uint32_t cell = 0;
-    for (uint32_t i = 0; i < grid->axis_count; ++i)
-        cell += micap_grid_coordinate(&grid->axes[i], at[i]) * grid->axes[i].step;
-    return cell;
+    uint32_t cell = micap_grid_coordinate(&grid->axes[0], at[0]) +
+                    micap_grid_coordinate(&grid->axes[1], at[1]) * grid->axes[1].step;
+    return grid->axis_count < 3 ? cell : cell + micap_grid_coordinate(&grid->axes[2], at[2]) * grid->axes[2].step;
 }
 
 /* The position that words of a tracked entity give; false if it is not finite: such entities are not in the grid. */
-bool micap_grid_place(const micap_grid *grid, const uint64_t *words, double *out_at);
+static inline bool micap_grid_place(const micap_grid *grid, const uint64_t *words, double *out_at)
+{
+    bool is_finite = true;
+    out_at[2] = 0;
+    for (uint32_t i = 0; i < grid->axis_count; ++i) {
+        out_at[i] = micap_double_of(words[i]);
+        is_finite &= out_at[i] - out_at[i] == 0;
+    }
+    for (uint32_t i = 0; grid->is_torus && is_finite && i < grid->axis_count; ++i)
+        out_at[i] = micap_grid_wrap(&grid->axes[i], out_at[i]);
+    return is_finite;
+}
 
 /* The entry of an entity in a cell; NULL if it is not there. */
 micap_grid_entry *micap_grid_find(const micap_grid *grid, uint32_t cell, mica_entity entity);

@@ -27,25 +27,45 @@ static inline double offset_on(const micap_grid_axis *axis, bool is_torus, doubl
     return offset;
 }
 
-/* Tests consecutive entries. The last two arguments are constants. */
+/* Stores what was found. */
+static inline __attribute__((always_inline)) void keep(const micap_grid *grid, micap_grid_search *search,
+                                                       const micap_grid_entry *entry, bool is_torus, bool has_depth)
+{
+    double dx = offset_on(&grid->axes[0], is_torus, search->at[0], entry->at[0]);
+    double dy = offset_on(&grid->axes[1], is_torus, search->at[1], entry->at[1]);
+    double dz = has_depth ? offset_on(&grid->axes[2], is_torus, search->at[2], entry->at[2]) : 0;
+    mica_neighbour found = {entry->entity, has_depth ? dx * dx + dy * dy + dz * dz : dx * dx + dy * dy, {dx, dy, dz}};
+    if (search->count < search->capacity)
+        search->out[search->count] = found;
+    else if (search->nearest)
+        micap_nearest_add(search->nearest, &found);
+    ++search->count;
+}
+
+/* Tests consecutive entries. Which of them are within the radius is as good as random to the processor, so their numbers are listed without
+ * a branch first. The last two arguments are constants. */
 static inline __attribute__((always_inline)) void test_entries(const micap_grid *grid, micap_grid_search *search,
                                                                uint32_t begin, uint32_t end, bool is_torus,
                                                                bool has_depth)
 {
+    enum { LISTED = 64 };
     double x = search->at[0], y = search->at[1], z = search->at[2], limit = search->radius * search->radius;
-    const micap_grid_entry *last = grid->entries + end;
-    for (const micap_grid_entry *entry = grid->entries + begin; entry < last; ++entry) {
-        double dx = offset_on(&grid->axes[0], is_torus, x, entry->at[0]);
-        double dy = offset_on(&grid->axes[1], is_torus, y, entry->at[1]);
-        double dz = has_depth ? offset_on(&grid->axes[2], is_torus, z, entry->at[2]) : 0;
-        double distance = has_depth ? dx * dx + dy * dy + dz * dz : dx * dx + dy * dy;
-        if (!(distance <= limit) || entry == search->self)
-            continue;
-        if (search->count < search->capacity)
-            search->out[search->count] = (mica_neighbour){entry->entity, distance, {dx, dy, dz}};
-        else if (search->nearest)
-            micap_nearest_add(search->nearest, &(mica_neighbour){entry->entity, distance, {dx, dy, dz}});
-        ++search->count;
+    while (begin < end) {
+        const micap_grid_entry *entries = grid->entries + begin;
+        uint32_t count = end - begin < LISTED ? end - begin : LISTED, hit_count = 0;
+        uint8_t hits[LISTED];
+        for (uint32_t i = 0; i < count; ++i) {
+            double dx = offset_on(&grid->axes[0], is_torus, x, entries[i].at[0]);
+            double dy = offset_on(&grid->axes[1], is_torus, y, entries[i].at[1]);
+            double dz = has_depth ? offset_on(&grid->axes[2], is_torus, z, entries[i].at[2]) : 0;
+            double distance = has_depth ? dx * dx + dy * dy + dz * dz : dx * dx + dy * dy;
+            hits[hit_count] = (uint8_t)i;
+            hit_count += distance <= limit;
+        }
+        for (uint32_t i = 0; i < hit_count; ++i)
+            if (&entries[hits[i]] != search->self)
+                keep(grid, search, &entries[hits[i]], is_torus, has_depth);
+        begin += count;
     }
 }
 
@@ -89,19 +109,21 @@ static inline __attribute__((always_inline)) void test_cells(const micap_grid *g
 static inline __attribute__((always_inline)) void search_cells(const micap_grid *grid, micap_grid_search *search,
                                                                bool is_torus, bool has_depth)
 {
-    cell_ranges ranges[3] = {{{0}, {0}, 1}, {{0}, {0}, 1}, {{0}, {0}, 1}};
     double reach = search->radius + search->radius * 1e-14 + grid->slack;
-    for (uint32_t i = 0; i < (has_depth ? 3 : 2); ++i)
-        ranges[i] = ranges_on(&grid->axes[i], is_torus, search->at[i] - reach, search->at[i] + reach);
+    const double *at = search->at;
+    cell_ranges xs = ranges_on(&grid->axes[0], is_torus, at[0] - reach, at[0] + reach);
+    cell_ranges ys = ranges_on(&grid->axes[1], is_torus, at[1] - reach, at[1] + reach);
+    cell_ranges zs = {{0}, {0}, 1};
+    if (has_depth)
+        zs = ranges_on(&grid->axes[2], is_torus, at[2] - reach, at[2] + reach);
     uint32_t own = search->after_self && !grid->is_packed ? micap_grid_cell_of(grid, search->at) : 0;
-    for (uint32_t k = 0; k < ranges[2].count; ++k)
-        for (uint32_t z = ranges[2].first[k]; z <= ranges[2].last[k]; ++z)
-            for (uint32_t j = 0; j < ranges[1].count; ++j)
-                for (uint32_t y = ranges[1].first[j]; y <= ranges[1].last[j]; ++y)
-                    for (uint32_t i = 0; i < ranges[0].count; ++i) {
+    for (uint32_t k = 0; k < zs.count; ++k)
+        for (uint32_t z = zs.first[k]; z <= zs.last[k]; ++z)
+            for (uint32_t j = 0; j < ys.count; ++j)
+                for (uint32_t y = ys.first[j]; y <= ys.last[j]; ++y)
+                    for (uint32_t i = 0; i < xs.count; ++i) {
                         uint32_t row = y * grid->axes[1].step + (has_depth ? z * grid->axes[2].step : 0);
-                        test_cells(grid, search, row + ranges[0].first[i], row + ranges[0].last[i], own, is_torus,
-                                   has_depth);
+                        test_cells(grid, search, row + xs.first[i], row + xs.last[i], own, is_torus, has_depth);
                     }
 }
 

@@ -44,17 +44,20 @@ static void track(scan *scan, micap_tracked_page *page, mica_entity entity, cons
     micap_tracked *tracked = &scan->index->tracked;
     uint32_t slot = entity.index % MICAP_TRACKED_PAGE;
     uint64_t *known = &page->words[(size_t)slot * tracked->width];
-    micap_index_change change = {.before = {entity.index, page->generations[slot]}, .after = entity};
-    if (!change.before.generation)
-        change.before.index = 0;
-    memcpy(change.old_words, known, tracked->width * sizeof *known);
-    memcpy(change.new_words, words, tracked->width * sizeof *words);
     bool is_new = !page->generations[slot];
+    if (!scan->index->must_rebuild) {
+        micap_index_change change = {.before = {is_new ? 0 : entity.index, page->generations[slot]}, .after = entity};
+        for (uint32_t i = 0; i < tracked->width; ++i) {
+            change.old_words[i] = known[i];
+            change.new_words[i] = words[i];
+        }
+        note(scan, &change);
+    }
     page->count += is_new;
     tracked->count += is_new;
     page->generations[slot] = entity.generation;
-    memcpy(known, words, tracked->width * sizeof *words);
-    note(scan, &change);
+    for (uint32_t i = 0; i < tracked->width; ++i)
+        known[i] = words[i];
 }
 
 static void forget(scan *scan, micap_tracked_page *page, mica_entity entity)
@@ -69,12 +72,13 @@ static void forget(scan *scan, micap_tracked_page *page, mica_entity entity)
     note(scan, &change);
 }
 
-/* Compares rows of at most one slice with what is tracked. */
-static void compare_rows(scan *scan, const micap_indexed_rows *rows)
+/* Compares rows of at most one slice with what is tracked. The width is a constant. */
+static inline __attribute__((always_inline)) void compare_words(scan *scan, const micap_indexed_rows *rows,
+                                                                uint32_t width)
 {
     const mica_index *index = scan->index;
-    uint32_t width = index->source_count, page_number = UINT32_MAX;
     uint64_t words[MICAP_INDEX_FIELDS_MAX][MICA_SLICE_ROWS];
+    uint32_t page_number = UINT32_MAX;
     micap_tracked_page *page = NULL;
     for (uint32_t i = 0; i < width; ++i)
         micap_field_load(&index->sources[i], rows->values[i], rows->strides[i], rows->count, words[i]);
@@ -91,15 +95,22 @@ static void compare_rows(scan *scan, const micap_indexed_rows *rows)
         }
         uint32_t slot = entity.index % MICAP_TRACKED_PAGE;
         const uint64_t *known = &page->words[(size_t)slot * width];
-        bool is_same = page->generations[slot] == entity.generation;
-        for (uint32_t i = 0; i < width; ++i)
-            is_same &= known[i] == words[i][row];
-        if (is_same)
-            continue;
-        uint64_t fresh[MICAP_INDEX_FIELDS_MAX];
-        for (uint32_t i = 0; i < width; ++i)
+        uint64_t fresh[MICAP_INDEX_FIELDS_MAX], difference = page->generations[slot] ^ entity.generation;
+        for (uint32_t i = 0; i < width; ++i) {
             fresh[i] = words[i][row];
-        track(scan, page, entity, fresh);
+            difference |= known[i] ^ fresh[i];
+        }
+        if (difference)
+            track(scan, page, entity, fresh);
+    }
+}
+
+static void compare_rows(scan *scan, const micap_indexed_rows *rows)
+{
+    switch (scan->index->source_count) {
+    case 1: compare_words(scan, rows, 1); break;
+    case 2: compare_words(scan, rows, 2); break;
+    default: compare_words(scan, rows, 3);
     }
 }
 
@@ -129,27 +140,63 @@ static bool has_chunk_slice_changed(const scan *scan, const micap_chunk *chunk, 
         return true;
     for (uint32_t i = 0; i < scan->index->source_count; ++i) {
         uint32_t column = micap_chunk_find(chunk, scan->index->sources[i].component)->column;
-        uint32_t changed =
-            chunk->archetype->columns[column].changed; /* of a tracked component: when rows were marked */
-        if (is_newer(&stamps[1 + column], scan->since) ||
-            (changed != MICAP_COLUMN_NONE && is_newer(&stamps[1 + changed], scan->since)))
+        if (is_newer(&stamps[1 + column], scan->since))
             return true;
     }
     return false;
 }
 
-static void scan_chunk(scan *scan, const micap_chunk *chunk)
+static void scan_chunk_rows(scan *scan, const micap_chunk *chunk, uint32_t row, uint32_t count)
 {
     const mica_index *index = scan->index;
-    for (uint32_t row = 0; row < chunk->count && !scan->is_short; row += MICA_SLICE_ROWS) {
-        if (!has_chunk_slice_changed(scan, chunk, row))
+    micap_indexed_rows rows = micap_field_rows_in_chunk(index->sources, index->source_count, chunk, row, count);
+    if (scan->is_exact)
+        compare_rows(scan, &rows);
+    else
+        compare_shown_rows(scan, &rows);
+}
+
+/* The first row of [row, end) that may be newer, eight at a time. Versions are below 2^63: a difference is negative if one is newer. */
+static uint32_t skip_older(const mica_version *versions, uint32_t row, uint32_t end, mica_version since)
+{
+    for (; row + 8 <= end; row += 8) {
+        const mica_version *eight = versions + row;
+        uint64_t newer = (since - eight[0]) | (since - eight[1]) | (since - eight[2]) | (since - eight[3]) |
+                         (since - eight[4]) | (since - eight[5]) | (since - eight[6]) | (since - eight[7]);
+        if (newer >> 63)
+            break;
+    }
+    return row;
+}
+
+/* Of a tracked component: the rows of a slice that were marked since the last update. Rows that only moved have the value they had. */
+static void scan_marked_rows(scan *scan, const micap_chunk *chunk, uint32_t changed, uint32_t row, uint32_t count)
+{
+    const mica_version *versions = micap_chunk_column(chunk, changed);
+    for (uint32_t end = row + count, last; (row = skip_older(versions, row, end, scan->since)) < end; row = last) {
+        last = row + 1;
+        if (versions[row] <= scan->since)
             continue;
+        while (last < end && versions[last] > scan->since)
+            ++last;
+        scan_chunk_rows(scan, chunk, row, last - row);
+    }
+}
+
+static void scan_chunk(scan *scan, const micap_chunk *chunk)
+{
+    uint32_t changed = scan->since && scan->index->type->changed
+                           ? micap_archetype_column(chunk->archetype, scan->index->type->changed)
+                           : MICAP_COLUMN_NONE;
+    for (uint32_t row = 0; row < chunk->count && !scan->is_short; row += MICA_SLICE_ROWS) {
         uint32_t left = chunk->count - row, count = left < MICA_SLICE_ROWS ? left : MICA_SLICE_ROWS;
-        micap_indexed_rows rows = micap_field_rows_in_chunk(index->sources, index->source_count, chunk, row, count);
-        if (scan->is_exact)
-            compare_rows(scan, &rows);
-        else
-            compare_shown_rows(scan, &rows);
+        const mica_version *stamps = micap_chunk_stamps(chunk, row);
+        if (changed == MICAP_COLUMN_NONE) {
+            if (has_chunk_slice_changed(scan, chunk, row))
+                scan_chunk_rows(scan, chunk, row, count);
+        } else if (is_newer(&stamps[0], scan->since) || is_newer(&stamps[1 + changed], scan->since)) {
+            scan_marked_rows(scan, chunk, changed, row, count);
+        }
     }
 }
 
@@ -280,7 +327,7 @@ static mica_result check_unique(const mica_index *index, uint32_t equal_count_be
         return MICA_OK;
     if (keys->equal_count <= equal_count_before)
         return MICA_ERROR_EXISTS;
-    micap_key_place place = micap_sorted_keys_find(keys, keys->equal_key, 0);
+    micap_key_place place = micap_sorted_keys_find_key(keys, keys->equal_key);
     mica_entity first = micap_entity_from_id(micap_sorted_keys_at(keys, place)->id);
     place = micap_sorted_keys_next(keys, place);
     mica_entity second = micap_entity_from_id(micap_sorted_keys_at(keys, place)->id);
@@ -289,11 +336,25 @@ static mica_result check_unique(const mica_index *index, uint32_t equal_count_be
                       first.index, first.generation, second.index, second.generation);
 }
 
+/* Shows inline functions where the table is. Writes only what has changed: others may read it. */
+static void publish_table(mica_index *index)
+{
+    mica_private_index *lookup = &index->head.lookup;
+    const micap_key_table *table = &index->keys.table;
+    if (!index->finds_integers || (lookup->slots == table->slots && lookup->mask == table->mask))
+        return;
+    lookup->slots = table->slots;
+    lookup->mask = table->mask;
+    lookup->shift = table->shift;
+}
+
 static mica_result finish(scan *scan)
 {
     mica_index *index = scan->index;
     uint32_t equal_count = index->keys.equal_count;
-    if (!scan->is_short && apply_changes(index))
+    bool done = !scan->is_short && apply_changes(index);
+    publish_table(index);
+    if (done)
         return check_unique(index, equal_count);
     micap_index_reset(index);
     index->change_count = 0;

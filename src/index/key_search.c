@@ -22,7 +22,7 @@ mica_entity mica_find_by(const mica_index *index, mica_key key)
         return mica_nil();
     if (keys->is_hashed)
         return micap_entity_from_id(micap_key_table_find(&keys->table, word));
-    const micap_key_entry *entry = micap_sorted_keys_at(keys, micap_sorted_keys_find(keys, word, 0));
+    const micap_key_entry *entry = micap_sorted_keys_at(keys, micap_sorted_keys_find_key(keys, word));
     return entry && entry->key == word ? micap_entity_from_id(entry->id) : mica_nil();
 }
 
@@ -49,7 +49,7 @@ mica_match mica_index_range(const mica_index *index, mica_key low, mica_key high
     uint64_t first, last;
     if (!keys || !find_range(index, low, high, __func__, &first, &last))
         return match;
-    micap_key_place place = micap_sorted_keys_find(keys, first, 0);
+    micap_key_place place = micap_sorted_keys_find_key(keys, first);
     match.private_.index = index;
     match.private_.update = index->update;
     match.private_.last = last;
@@ -93,6 +93,6 @@ uint32_t mica_index_count(const mica_index *index, mica_key low, mica_key high)
         return 0;
     micap_key_place end = {keys->block_count, 0};
     if (last != UINT64_MAX)
-        end = micap_sorted_keys_find(keys, last + 1, 0);
-    return micap_sorted_keys_between(keys, micap_sorted_keys_find(keys, first, 0), end);
+        end = micap_sorted_keys_find_key(keys, last + 1);
+    return micap_sorted_keys_between(keys, micap_sorted_keys_find_key(keys, first), end);
 }

@@ -4,13 +4,10 @@
 #define MICAP_INDEX_KEY_TABLE_H
 
 #include "base/memory.h"
-#include "mica/handle.h"
+#include "mica/index.h"
 
 /* A value and the entity that has it, both as words that sort as they do. No entity has the id 0. */
-typedef struct micap_key_entry {
-    uint64_t key;
-    uint64_t id;
-} micap_key_entry;
+typedef mica_private_slot micap_key_entry;
 
 static inline uint64_t micap_entity_to_id(mica_entity entity)
 {
@@ -29,7 +26,7 @@ typedef struct micap_key_table {
     uint32_t count;
 } micap_key_table;
 
-/* Fibonacci hashing: the high bits of a product depend on all bits of the key. */
+/* Fibonacci hashing: the high bits of a product depend on all bits of the key. mica_private_find_by has the same. */
 static inline uint32_t micap_key_slot(const micap_key_table *table, uint64_t key)
 {
     return (uint32_t)((key ^ key >> 32) * 0x9e3779b97f4a7c15u >> table->shift);

@@ -21,6 +21,31 @@ static uint32_t lower_bound(const micap_key_entry *entries, uint32_t count, uint
     return (uint32_t)(base - entries) + (count && is_before(base, key, id));
 }
 
+/* The same for a key alone. */
+static inline uint32_t lower_bound_of_key(const micap_key_entry *entries, uint32_t count, uint64_t key)
+{
+    const micap_key_entry *base = entries;
+    while (count > 1) {
+        uint32_t half = count / 2;
+        base += base[half - 1].key < key ? half : 0;
+        count -= half;
+    }
+    return (uint32_t)(base - entries) + (count && base->key < key);
+}
+
+micap_key_place micap_sorted_keys_find_key(const micap_sorted_keys *keys, uint64_t key)
+{
+    uint32_t after = lower_bound_of_key(keys->firsts, keys->block_count, key);
+    if (!after)
+        return (micap_key_place){0, 0};
+    const micap_key_block *block = keys->blocks[after - 1];
+    for (uint32_t i = 0; i < MICAP_KEY_BLOCK;
+         i += MICAP_CACHE_LINE / sizeof(micap_key_entry)) /* together, not one after the other */
+        __builtin_prefetch(&block->entries[i]);
+    uint32_t position = lower_bound_of_key(block->entries, block->count, key);
+    return position < block->count ? (micap_key_place){after - 1, position} : (micap_key_place){after, 0};
+}
+
 micap_key_place micap_sorted_keys_find(const micap_sorted_keys *keys, uint64_t key, uint64_t id)
 {
     uint32_t after = lower_bound(keys->firsts, keys->block_count, key, id);
@@ -164,7 +189,7 @@ void micap_sorted_keys_remove(micap_memory *memory, micap_sorted_keys *keys, uin
     } else {
         remove_block(memory, keys, place.block);
     }
-    const micap_key_entry *first = micap_sorted_keys_at(keys, micap_sorted_keys_find(keys, key, 0));
+    const micap_key_entry *first = micap_sorted_keys_at(keys, micap_sorted_keys_find_key(keys, key));
     bool remains = first && first->key == key;
     keys->equal_count -= remains;
     if (!keys->is_hashed)

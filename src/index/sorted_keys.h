@@ -7,7 +7,7 @@
 #include "index/key_table.h"
 #include "index/tracked_values.h"
 
-enum { MICAP_KEY_BLOCK = 128 };
+enum { MICAP_KEY_BLOCK = 64 };
 
 typedef struct micap_key_block {
     uint32_t count; /* never 0 */
@@ -33,7 +33,8 @@ typedef struct micap_key_place {
     uint32_t position;
 } micap_key_place;
 
-/* The first entry that is not before (key, id). */
+/* The first entry that is not before a key, or before (key, id). */
+micap_key_place micap_sorted_keys_find_key(const micap_sorted_keys *keys, uint64_t key);
 micap_key_place micap_sorted_keys_find(const micap_sorted_keys *keys, uint64_t key, uint64_t id);
 
 static inline const micap_key_entry *micap_sorted_keys_at(const micap_sorted_keys *keys, micap_key_place place)

@@ -110,6 +110,9 @@ static const char *apply_def(mica_index *index, const mica_index_def *def, char 
     index->tracked.width = index->source_count;
     if (index->is_grid)
         return micap_grid_init(&index->grid, def, index->source_count);
+    index->finds_integers = def->hashed && micap_field_is_integer(&index->sources[0]);
+    index->head.lookup.flipped = micap_field_flipped_bits(&index->sources[0]);
+    index->head.lookup.lowest = index->head.lookup.flipped ? INT64_MIN : 0;
     return index->source_count > 1 ? "several .fields are a grid, which needs a .cell_size" : NULL;
 }
 
@@ -150,7 +153,7 @@ mica_index *mica_index_create(mica_world *world, const mica_index_def *def)
         return NULL;
     }
     pthread_mutex_init(&index->lock, NULL);
-    index->head = (micap_index_head){world, def->component, micap_index_update};
+    index->head = (micap_index_head){.world = world, .component = def->component, .update = micap_index_update};
     index->type = type;
     index->location = def->location;
     index->must_rebuild = true;

@@ -33,6 +33,7 @@ struct mica_index {
     mica_location location;
     bool is_unique;
     bool is_grid;
+    bool finds_integers; /* it has a table of integers, for the fast path of mica_find_by: see mica_private_index */
     const micap_type *type;
     mica_query *query; /* the entities that belong to it */
     micap_field_source sources[MICAP_INDEX_FIELDS_MAX];

@@ -2,13 +2,13 @@
 #ifndef MICAP_FLOW_SCHEDULE_INDEX_USE_H
 #define MICAP_FLOW_SCHEDULE_INDEX_USE_H
 
-#include "mica/world.h"
+#include "mica/index.h"
 
-struct mica_index;
 struct micap_system;
 
 /* What an index begins with. */
 typedef struct micap_index_head {
+    mica_private_index lookup; /* what inline functions of the public header read */
     mica_world *world;
     uint32_t component;
     /* Makes the index current. Whatever has a stamp of at most `seen` is in it then. May be called from several threads: only the
