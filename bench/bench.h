@@ -46,6 +46,7 @@ extern const workload resource_workloads[];
 extern const workload delta_workloads[];
 extern const workload snapshot_workloads[];
 extern const workload dynamic_workloads[];
+extern const workload index_workloads[];
 
 /* Nanoseconds of processor time that this thread has used; everything that is measured runs in it. */
 double now_ns(void);

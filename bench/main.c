@@ -35,10 +35,10 @@ typedef struct outcome {
 enum { WORKLOADS_MAX = 128, SHORTEST_TURN_NS = 30000000 };
 
 static const workload *const tables[] = {
-    create_workloads,    iterate_workloads,      access_workloads,  structure_workloads, pool_workloads,
-    pool_join_workloads, mixed_frame_workloads,  shape_workloads,   query_workloads,     hierarchy_workloads,
-    snapshot_workloads,  delta_workloads,        dynamic_workloads, flow_workloads,      memory_workloads,
-    resource_workloads,  communication_workloads};
+    create_workloads,    iterate_workloads,       access_workloads,  structure_workloads, pool_workloads,
+    pool_join_workloads, mixed_frame_workloads,   shape_workloads,   query_workloads,     hierarchy_workloads,
+    snapshot_workloads,  delta_workloads,         dynamic_workloads, flow_workloads,      memory_workloads,
+    resource_workloads,  communication_workloads, index_workloads};
 
 static options parse(int argument_count, char **arguments)
 {

@@ -87,12 +87,12 @@ typedef enum mica_storage {
 } mica_storage;
 
 /* How a pool finds the row of an entity. */
-typedef enum mica_index {
+typedef enum mica_pool_index {
     MICA_INDEX_MAP =
         0, /* an array by entity index, in pages: 8 bytes per entity up to the highest one with the component */
     MICA_INDEX_DIRECT, /* the row is the entity index: fastest; for components that nearly all entities have */
     MICA_INDEX_HASH,   /* a hash table, 4 to 8 bytes per row: for components that few entities of a large world have */
-} mica_index;
+} mica_pool_index;
 
 /* When the pool row of a destroyed entity is removed. Queries never show it in any case. */
 typedef enum mica_dying {
@@ -162,8 +162,8 @@ struct mica_type {
     bool split;         /* every field has its own column: see mica/split.h */
     bool many;          /* pools: an entity can have several instances: mica_pool_add */
     bool hides;         /* not for pools: queries skip entities that have it, unless they name it: see mica/disable.h */
-    mica_index index;   /* pools */
-    mica_dying dying;   /* pools */
+    mica_pool_index index;      /* pools */
+    mica_dying dying;           /* pools */
     mica_type *const *required; /* components that come along with this one: MICA_TYPES(Position). Not in a circle */
     mica_type *const *
         excludes; /* components that an entity can't have beside this one, known by their names: MICA_TYPES(Walking). Of a

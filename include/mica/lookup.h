@@ -28,7 +28,7 @@ typedef struct mica_private_chunk {
 
 /* The beginning of a pool. */
 typedef struct mica_private_pool {
-    uint32_t kind;      /* a mica_index if the fields below find every value; else another number */
+    uint32_t kind;      /* a mica_pool_index if the fields below find every value; else another number */
     uint32_t row_limit; /* rows in use lie below it */
     char *values;
     const mica_entity *owners;    /* by row */

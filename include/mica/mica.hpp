@@ -41,6 +41,7 @@
 #endif
 
 #include "mica/flow.h"
+#include "mica/index.h"
 #include "mica/mica.h"
 
 #include <cstddef>
@@ -508,6 +509,48 @@ template <class Function> class query {
     Function function_;
 };
 
+/* An index of one field, or a grid: see mica/index.h. It belongs to its world. Threads: as the functions there. */
+class index {
+  public:
+    explicit index(mica_index *made = nullptr) : index_(made) {}
+
+    mica_result update() { return mica_index_update(index_); }
+    mica_result refresh(mica_entity entity) { return mica_index_refresh(index_, entity); }
+    uint32_t size() const { return mica_index_entity_count(index_); }
+    template <class T> mica_entity find(T value) const { return mica_find_by(index_, key_of(value)); }
+    /* Calls the function with each entity that has a value from low to high, in order. */
+    template <class T, class Function> void range(T low, T high, Function &&function) const
+    {
+        for (mica_match match = mica_index_range(index_, key_of(low), key_of(high)); mica_match_next(&match);)
+            function(match.entity);
+    }
+    /* What is within a radius of a point of a grid. */
+    std::vector<mica_neighbour> within(mica_point centre, double radius) const
+    {
+        std::vector<mica_neighbour> found(mica_grid_within(index_, centre, radius, nullptr, 0));
+        mica_grid_within(index_, centre, radius, found.data(), static_cast<uint32_t>(found.size()));
+        return found;
+    }
+    mica_index *get() const { return index_; }
+    explicit operator bool() const { return index_ != nullptr; }
+
+    /* The key of a number, constant or entity. */
+    template <class T> static mica_key key_of(T value)
+    {
+        if constexpr (std::is_same_v<T, mica_entity>)
+            return mica_key_entity(value);
+        else if constexpr (std::is_floating_point_v<T>)
+            return mica_key_real(static_cast<double>(value));
+        else if constexpr (std::is_unsigned_v<T>)
+            return mica_key_natural(value);
+        else
+            return mica_key_integer(static_cast<int64_t>(value));
+    }
+
+  private:
+    mica_index *index_;
+};
+
 class world {
     template <class Function> using parameters_of = const typename detail::signature<Function>::parameters;
 
@@ -531,6 +574,13 @@ class world {
         return mica_create_id(get(), list, sizeof...(T));
     }
     bool destroy(mica_entity entity) { return mica_destroy(get(), entity); }
+    /* Creates an index of these fields of T; the other fields of the def are those of mica/index.h. False if it can't. */
+    template <class T> mica::index index(const char *fields, mica_index_def def = {})
+    {
+        def.component = id<T>();
+        def.fields = fields;
+        return mica::index(mica_index_create(get(), &def));
+    }
     bool is_alive(mica_entity entity) const { return mica_is_alive(get(), entity); }
 
     /* As mica_get, mica_write, mica_set, mica_add, mica_remove, mica_has, mica_singleton_get and mica_singleton_write. */

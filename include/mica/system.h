@@ -46,13 +46,15 @@ enum {
     MICA_SYSTEM_ORDERS_MAX = 8,
 };
 
+struct mica_index;
 struct mica_stream;
 
 /* What a system accesses besides its own rows. */
 typedef struct mica_use {
     mica_component component;   /* of any entity, or a singleton; or 0, and */
-    struct mica_stream *stream; /* a stream: see mica/stream.h */
+    struct mica_stream *stream; /* a stream: see mica/stream.h; or */
     bool write;
+    struct mica_index *index; /* an index, which is made current before the system starts: see mica/index.h */
 } mica_use;
 
 /* How the rows of a system are divided into jobs for the workers. The result is the same for all. */
@@ -163,13 +165,13 @@ MICA_END
 #define MICA_SYSTEM_ONCE_WITH(fn, options)                                                                             \
     (&(const mica_system_def){.name = #fn, .once = (fn), .location = MICA_HERE, MICA_UNWRAP_ options})
 
-/* .uses: MICA_USES(MICA_USE_READ(Position), MICA_USE_STREAM_WRITE(hits)) */
+/* .uses: MICA_USES(MICA_USE_READ(Position), MICA_USE_STREAM_WRITE(hits), {.index = grid}) */
 #define MICA_USES(...)                                                                                                 \
     .uses = (const mica_use[]){__VA_ARGS__},                                                                           \
     .use_count = (uint32_t)(sizeof((const mica_use[]){__VA_ARGS__}) / sizeof(mica_use))
-#define MICA_USE_READ(T) {MICA_ID(T), 0, false}
-#define MICA_USE_WRITE(T) {MICA_ID(T), 0, true}
-#define MICA_USE_STREAM_READ(stream) {0, (stream), false}
-#define MICA_USE_STREAM_WRITE(stream) {0, (stream), true}
+#define MICA_USE_READ(T) {MICA_ID(T), 0, false, 0}
+#define MICA_USE_WRITE(T) {MICA_ID(T), 0, true, 0}
+#define MICA_USE_STREAM_READ(stream) {0, (stream), false, 0}
+#define MICA_USE_STREAM_WRITE(stream) {0, (stream), true, 0}
 
 #endif

@@ -7,6 +7,7 @@
 #include "mica/delta.h"
 #include "mica/draft.h"
 #include "mica/flow.h"
+#include "mica/index.h"
 #include "mica/library.h"
 #include "mica/recording.h"
 #include "mica/reload.h"
@@ -168,6 +169,11 @@ mica_world *unused_world(void);
 const void *valid_state_bytes(void);
 size_t valid_state_byte_count(void);
 mica_removals *valid_removals(void);
+mica_index *valid_index(void);
+mica_index *valid_grid(void);
+mica_index_def *valid_index_def(void);
+mica_match *valid_match(void);
+void on_neighbours(mica_entity entity, const mica_neighbour *neighbours, uint32_t count, void *context);
 mica_ref *valid_ref(void);
 mica_ref *stale_ref(void);
 mica_ref *forged_ref(void);

@@ -40,6 +40,9 @@ TYPES = {
     "mica_batch *": handle("valid_batch()"),
     "mica_removals *": handle("valid_removals()"),
     "mica_stream *": handle("valid_stream()"),
+    "mica_index *": handle("valid_index()"),
+    "mica_match *": Values("valid_match()", [NULL_POINTER, Bad("zero", "&(mica_match){.entity = {0}}", QUIET)]),
+    "mica_neighbour *": handle("(mica_neighbour[4]){{.distance_squared = 0}}"),
     "mica_requests *": handle("valid_requests()"),
     "mica_hash_tree *": handle("valid_hash_tree()"),
     "mica_history *": handle("valid_history()"),
@@ -104,6 +107,8 @@ TYPES = {
     "mica_flow_def *": optional("valid_flow_def()"),
     "mica_handler *": handle("MICA_HANDLER(Position, Damage, on_message)"),
     "mica_hash_leaf *": handle("&(mica_hash_leaf){.row_count = 1}"),
+    "mica_grid_loop *": handle("&(mica_grid_loop){.radius = 1, .fn = on_neighbours}"),
+    "mica_index_def *": handle("valid_index_def()"),
     "mica_library_def *": optional("valid_library_def()"),
     "mica_observer_def *": handle("MICA_OBSERVER(MICA_EVENT_ADD, Position, on_event, MICA_HAS(Velocity))"),
     "mica_phase_def *": handle('MICA_PHASE_AFTER("late", MICA_PHASE_UPDATE)'),
@@ -129,6 +134,7 @@ TYPES = {
     "mica_event_fn": optional("on_event"),
     "mica_input_fn": optional("on_input"),
     "mica_message_fn": handle("on_message"),
+    "mica_neighbours_fn": handle("on_neighbours"),
     "mica_range_fn": handle("on_range"),
 
     # Ids by value.
@@ -166,6 +172,10 @@ TYPES = {
         Bad("a string without text", "((mica_scalar){.kind = MICA_KIND_TEXT})", REPORT),
         Bad("no kind", "((mica_scalar){.kind = (mica_kind)99})", QUIET)]),
     "mica_event_kind": Values("MICA_EVENT_USER", [Bad("too small", "7", REPORT), Bad("huge", "UINT32_MAX", ANY)]),
+    "mica_key": Values("mica_key_integer(1)", [
+        Bad("an entity", "mica_key_entity(valid_entity())", REPORT),
+        Bad("of an unknown kind", "((mica_key){.kind = (mica_kind)99})", REPORT)]),
+    "mica_point": Values("((mica_point){1, 2, 3})", [Bad("not a number", "((mica_point){NAN, NAN, NAN})", QUIET)]),
     "mica_version": Values("0", [Bad("huge", "UINT64_MAX", LOUD)]),
     "mica_location": Values("MICA_HERE", [Bad("no file", "(mica_location){0}", ANY)]),
 
@@ -199,6 +209,7 @@ HANDLES = [kind for kind, entry in TYPES.items() if entry.valid.startswith("vali
 NAMED = {
     ("mica_entity", "child"): Values("valid_child()", TYPES["mica_entity"].bad),
     ("mica_entity", "sibling"): Values("valid_sibling()", TYPES["mica_entity"].bad),
+    ("mica_index *", "grid"): Values("valid_grid()", [NULL_POINTER, Bad("an index of one field", "valid_index()", REPORT)]),
     ("char *", "name"): TYPES["char *"],
     ("char *", "path"): Values('scratch("path")', [NULL_POINTER, Bad("empty", '""', REPORT),
                                                    Bad("long", "long_text()", REPORT)]),
@@ -212,10 +223,10 @@ NAMED = {
 
 # Pointers to as many elements as the parameter after them says.
 ARRAYS = ("mica_entity *", "mica_component *", "mica_value *", "char *const *", "void *", "char *", "mica_hash_leaf *",
-          "mica_batch_group *", "mica_system_access *", "mica_system_dependency *")
+          "mica_batch_group *", "mica_system_access *", "mica_system_dependency *", "mica_neighbour *")
 
 # Structs that are given as a whole: their fields are the program's, or private.
-WHOLE = ("mica_entity", "mica_view", "mica_frame", "mica_local", "mica_global_matrix", "mica_text", "mica_list")
+WHOLE = ("mica_entity", "mica_view", "mica_frame", "mica_local", "mica_global_matrix", "mica_text", "mica_list", "mica_key", "mica_match")
 # Structs inside of defs that are spoiled field by field too.
 NESTED = ("mica_resource_def",)
 PRIVATE_FIELDS = ("id_cache", "context", "error_context", "report_context", "open_context", "link_context",
@@ -356,6 +367,8 @@ VALID = {
     ("mica_resource_is_disabled", "component"): "0",
     ("mica_write_depfile", "path"): 'scratch("depfile")',
     ("mica_removals_read", "out_entities"): "(mica_entity[4]){{0}}",
+    ("mica_query_shuffled", "out"): "(mica_entity[4]){{0}}",
+    ("mica_grid_cell", "out"): "(mica_entity[4]){{0}}",
     ("mica_batch_entities", "out_entities"): "(mica_entity[4]){{0}}",
     ("mica_create_many", "out_entities"): "(mica_entity[4]){{0}}",
     ("mica_get_components", "out"): "(mica_component[4]){0}",
@@ -428,7 +441,7 @@ BAD = {
 # Functions that never report. Others note the line of the call in checked builds.
 SILENT = ("mica_result_text", "mica_note_location", "mica_instance_is_nil", "mica_ref_of_id", "mica_sql_from_entity",
           "mica_sql_to_entity", "mica_random_make", "mica_text_get", "mica_text_length", "mica_text_of", "mica_text_compare",
-          "mica_text_is", "mica_list_count")
+          "mica_text_is", "mica_list_count", "mica_key_integer", "mica_key_natural", "mica_key_real", "mica_key_entity")
 
 
 def is_silent(function):
@@ -437,7 +450,8 @@ def is_silent(function):
 
 # Functions of values alone, for which every value is valid.
 TOTAL = ("mica_result_text", "mica_is_nil", "mica_same", "mica_instance_is_nil", "mica_ref_of_id",
-         "mica_sql_from_entity", "mica_sql_to_entity", "mica_random_make", "mica_world_report")
+         "mica_sql_from_entity", "mica_sql_to_entity", "mica_random_make", "mica_world_report",
+         "mica_key_integer", "mica_key_natural", "mica_key_real", "mica_key_entity")
 
 # Functions that answer whether or where there is something, or undo what may be undone already: that there is nothing is
 # no mistake, so they need not report it. So do all functions with a const handle as their first argument. NULL is a
@@ -508,6 +522,8 @@ EXPECTED = {
     ("mica_member_of_type", "value", "NULL"): (QUIET, "a value that was not found is no member"),
     ("mica_member_of_type", "type", "NULL"): (QUIET, "a type that was not found has no members"),
     ("mica_member_of", "component", "a singleton"): (ANY, "it has a value too"),
+    ("mica_index_refresh", "entity", "*"): (ANY, "an entity that is dead is taken out of the index"),
+    ("mica_random_of_entity", "entity", "*"): (ANY, "every handle has its numbers"),
     ("mica_resume_begin", "entities", "NULL"): (ANY, "a state without entities needs none"),
 }
 
@@ -524,6 +540,7 @@ FUNCTIONS = {
     ("mica_commands_destroy", "NULL"): IS_FINE,
     ("mica_removals_destroy", "NULL"): IS_FINE,
     ("mica_stream_destroy", "NULL"): IS_FINE,
+    ("mica_index_destroy", "NULL"): IS_FINE,
     ("mica_requests_destroy", "NULL"): IS_FINE,
     ("mica_hash_tree_free", "NULL"): IS_FINE,
     ("mica_history_destroy", "NULL"): IS_FINE,
@@ -591,6 +608,7 @@ STAGES = {
     "mica_frame_commands": "run_in_system",
     "mica_random_of": "run_in_system",
     "mica_random_of_frame": "run_in_system",
+    "mica_random_of_entity": "run_in_system",
     "mica_event_stop": "run_in_observer",
     "mica_compile_fail": "run_in_compile",
 }

@@ -426,9 +426,38 @@ START_TEST(systems_call_their_function_over_all_workers)
 }
 END_TEST
 
+START_TEST(indexes_find_by_value_and_position)
+{
+    mica::world world;
+    for (int i = 0; i < 100; ++i)
+        world.create(Point{static_cast<float>(i % 10), static_cast<float>(i / 10)}, Speed{static_cast<float>(i)});
+    mica::index speeds = world.index<Speed>("value");
+    mica_index_def def = {};
+    def.cell_size = 2;
+    def.maximum[0] = def.maximum[1] = 10;
+    mica::index grid = world.index<Point>("x, y", def);
+    ck_assert(speeds && grid && speeds.update() == MICA_OK && grid.update() == MICA_OK);
+    ck_assert(grid.size() == 100 && !mica_is_nil(speeds.find(7.0f)) && mica_is_nil(speeds.find(-7)));
+    int count = 0;
+    float last = -1;
+    speeds.range(10u, 19u, [&](mica_entity entity) {
+        float value = world.read<Speed>(entity)->value;
+        ck_assert(value > last);
+        last = value;
+        ++count;
+    });
+    ck_assert_int_eq(count, 10);
+    ck_assert_uint_eq(grid.within({5, 5, 0}, 1).size(), 5);
+    mica_entity entity = speeds.find(55.0);
+    world.write<Point>(entity)->x = 50;
+    ck_assert(grid.refresh(entity) == MICA_OK && grid.within({5, 5, 0}, 1).size() == 4);
+    ck_assert(!world.index<Point>("z") && mica::index::key_of(entity).kind == MICA_KIND_ENTITY);
+}
+END_TEST
+
 } // namespace
 
-TEST_SUITE(cpp_wrapper, required_components_come_along, components_exclude_each_other, opaque_pools_and_singletons_own_what_they_hold, values_that_own_memory_live_as_long_as_their_entities,
+TEST_SUITE(cpp_wrapper, indexes_find_by_value_and_position, required_components_come_along, components_exclude_each_other, opaque_pools_and_singletons_own_what_they_hold, values_that_own_memory_live_as_long_as_their_entities,
            a_constructor_that_throws_leaves_the_world_as_it_was, a_type_that_only_moves_is_added_and_never_copied,
            members_start_with_the_values_their_type_gives_them, fields_of_described_types_are_described_with_them,
            traits_are_assignments, a_tracked_parameter_marks_what_it_writes, text_and_lists_are_views_and_spans, attributes_are_assignments, parameters_say_what_is_asked_for, what_is_written_counts_as_changed_and_what_is_read_does_not,

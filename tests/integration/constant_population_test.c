@@ -6,6 +6,7 @@
 #include "../support/test.h"
 #include "mica/delta.h"
 #include "mica/hierarchy.h"
+#include "mica/index.h"
 #include "mica/message.h"
 #include "mica/observer.h"
 #include "mica/pool.h"
@@ -36,6 +37,8 @@ typedef struct setting {
     mica_sender *sender;
     mica_replica *replica;
     uint32_t round;
+    mica_index *grid;
+    mica_index *index;
 } setting;
 
 static void entities(setting *all)
@@ -113,6 +116,28 @@ static void recorded_entities(setting *all)
     for (uint32_t i = 0; i < count; ++i)
         mica_command_destroy(all->commands, created[i]);
     mica_flush(all->world);
+}
+
+/* Indexes that come and go, and one that follows what comes and goes. */
+static void indexes(setting *all)
+{
+    if (all->round % 100 == 0)
+        mica_index_destroy(mica_index_create(
+            all->world, &(mica_index_def){.component = MICA_ID(Price), .fields = "value", .hashed = true}));
+    if (!all->grid)
+        all->grid = mica_index_create(
+            all->world,
+            &(mica_index_def){.component = MICA_ID(Position), .fields = "x, y", .cell_size = 1, .maximum = {20, 20}});
+    if (!all->index)
+        all->index = mica_index_create(
+            all->world, &(mica_index_def){.component = MICA_ID(Position), .fields = "x", .hashed = true});
+    if (all->round)
+        mica_destroy(all->world, all->created);
+    all->created = mica_create(all->world, MICA_WITH(Position, {(float)(all->round % 20), (float)(all->round % 7), 0}));
+    for (uint32_t i = 0; i < 8; ++i)
+        mica_set(all->world, all->entities[i], Position, {(float)(all->round / (i + 1) % 20), (float)i, 0});
+    mica_index_update(all->grid);
+    mica_index_update(all->index);
 }
 
 static void queries(setting *all)
@@ -340,6 +365,7 @@ static const struct pair {
     {"buffers between flushes", buffers_between_flushes, 100000},
     {"recorded entities", recorded_entities, 50000},
     {"queries", queries, 100000},
+    {"indexes", indexes, 20000},
     {"names", names, 100000},
     {"links", links, 100000},
     {"worlds", worlds, 2000},

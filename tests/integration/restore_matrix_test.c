@@ -4,6 +4,7 @@
 #include "mica/flow.h"
 #include "mica/hash.h"
 #include "mica/hierarchy.h"
+#include "mica/index.h"
 #include "mica/pool.h"
 #include "mica/saver.h"
 #include "mica/snapshot.h"
@@ -142,6 +143,56 @@ static digest observe_query(void *state, mica_world *world)
     for (mica_view view = mica_query_begin_since(state, 0); mica_view_next(&view);)
         add_view(&digest, &view);
     return digest;
+}
+
+/* Indexes: of a field in chunks, of a field in a pool, and a grid of a component that can be toggled. */
+static void *open_index(mica_world *world)
+{
+    return mica_index_create(world, &(mica_index_def){.component = sample_id(SAMPLE_SMALL), .fields = "number"});
+}
+
+static void *open_pool_index(mica_world *world)
+{
+    return mica_index_create(
+        world, &(mica_index_def){.component = sample_id(SAMPLE_POOL), .fields = "number", .hashed = true});
+}
+
+static digest observe_index(void *state, mica_world *world)
+{
+    (void)world;
+    digest digest = {11};
+    REQUIRE(mica_index_update(state) == MICA_OK);
+    add_number(&digest, mica_index_entity_count(state));
+    for (mica_match match = mica_index_range(state, (mica_key){0}, (mica_key){0}); mica_match_next(&match);)
+        add_entity(&digest, match.entity);
+    return digest;
+}
+
+static void *open_grid(mica_world *world)
+{
+    return mica_index_create(world, &(mica_index_def){.component = sample_id(SAMPLE_SWITCHED),
+                                                      .fields = "number, number",
+                                                      .cell_size = 1 << 26,
+                                                      .maximum = {1u << 31, 1u << 31},
+                                                      .torus = true});
+}
+
+static digest observe_grid(void *state, mica_world *world)
+{
+    (void)world;
+    digest digest = {12};
+    static mica_neighbour near[4096];
+    REQUIRE(mica_index_update(state) == MICA_OK);
+    uint32_t count = mica_grid_within(state, (mica_point){0}, 1e10, near, 4096);
+    add_number(&digest, count);
+    for (uint32_t i = 0; i < count && i < 4096; ++i)
+        add_entity(&digest, near[i].entity);
+    return digest;
+}
+
+static void close_index(void *state)
+{
+    mica_index_destroy(state);
 }
 
 static digest observe_clock(void *state, mica_world *world)
@@ -513,6 +564,9 @@ static const consumer consumers[] = {
     {"sorted query", open_sorted, observe_query, close_query, false},
     {"sorted query of a pool", open_sorted_pool, observe_query, close_query, false},
     {"query of a singleton", open_singleton_query, observe_clock, close_query, false},
+    {"index", open_index, observe_index, close_index, false},
+    {"index of a pool", open_pool_index, observe_index, close_index, false},
+    {"grid", open_grid, observe_grid, close_index, false},
     {"sender and replica", open_followed, observe_followed, close_followed, false},
     {"saver", open_saver, observe_saver, close_saver, false},
     {"SQL", open_sql, observe_sql, close_sql, false},

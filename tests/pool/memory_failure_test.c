@@ -9,7 +9,7 @@
 
 /* How the components of a run are kept. Owners take their memory from the allocator that fails. */
 typedef struct way {
-    mica_index index;
+    mica_pool_index index;
     mica_dying dying;
     bool many, split, tag;
 } way;

@@ -16,7 +16,7 @@ static reports heard;
 enum { ENTITIES = 60, STEPS = UNDER_SANITIZER ? 1500 : 6000 };
 
 typedef struct how {
-    mica_index index;
+    mica_pool_index index;
     mica_dying dying;
     bool many, grouped;
 } how;

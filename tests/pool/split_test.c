@@ -233,7 +233,7 @@ START_TEST(invalid_descriptions_are_rejected)
         {{PLAIN, .many = true}, "for pools"},
         {{PLAIN, .storage = MICA_STORAGE_SINGLETON, .split = true}, "chunks and pools"},
         {{PLAIN, .storage = MICA_STORAGE_POOL, .index = MICA_INDEX_DIRECT, .many = true}, "one instance per entity"},
-        {{PLAIN, .storage = MICA_STORAGE_POOL, .index = (mica_index)9}, "unknown"},
+        {{PLAIN, .storage = MICA_STORAGE_POOL, .index = (mica_pool_index)9}, "unknown"},
         {{PLAIN, .storage = MICA_STORAGE_POOL, .dying = (mica_dying)9}, "unknown"},
         {{PLAIN, .storage = (mica_storage)9}, "storage is unknown"},
         {{PLAIN, .split = true, .construct = make_nothing}, "can't be split"},

@@ -16,7 +16,7 @@ typedef struct Item {
 
 typedef struct variant {
     mica_storage storage; /* chunk or pool */
-    mica_index index;
+    mica_pool_index index;
     mica_dying dying;
     bool split;
     bool many;

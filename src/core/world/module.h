@@ -12,6 +12,7 @@ typedef enum micap_module_id {
     MICAP_MODULE_HIERARCHY,
     MICAP_MODULE_REPLICATION,
     MICAP_MODULE_SNAPSHOT,
+    MICAP_MODULE_INDEX,
     MICAP_MODULE_INSPECT,
     MICAP_MODULES,
 } micap_module_id;

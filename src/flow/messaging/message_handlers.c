@@ -54,7 +54,7 @@ static micap_message_kind *kind_for(micap_messages *messages, mica_component id)
 
 static bool is_same_use(const mica_use *a, const mica_use *b)
 {
-    return a->component == b->component && a->stream == b->stream && a->write == b->write;
+    return a->component == b->component && a->stream == b->stream && a->index == b->index && a->write == b->write;
 }
 
 uint32_t micap_handler_list_uses(const micap_handler_list *list, mica_use *uses, uint32_t count)

@@ -8,7 +8,8 @@ struct micap_system;
 
 enum { MICAP_USES_MAX = 64, MICAP_ACCESSES_MAX = MICA_TERMS_MAX + MICAP_USES_MAX };
 
-/* Fills in all that a system accesses by its terms and uses. Returns how many. */
+/* Fills in all that a system accesses by its terms and uses, without and with the components of its indexes. Returns how many. */
+uint32_t micap_system_own_accesses(const struct micap_system *system, mica_system_access *out);
 uint32_t micap_system_accesses(const struct micap_system *system, mica_system_access *out);
 
 /* Whether two accesses must not happen at the same time. */

@@ -9,7 +9,7 @@ static micap_allowed allows(const micap_thread_context *here, mica_component com
 {
     const micap_running_job *job = (const micap_running_job *)(const void *)here;
     mica_system_access accesses[MICAP_ACCESSES_MAX];
-    uint32_t count = micap_system_accesses(job->system, accesses);
+    uint32_t count = micap_system_own_accesses(job->system, accesses);
     micap_allowed best = MICAP_NOT_ALLOWED;
     for (uint32_t i = 0; i < count; ++i) {
         if (accesses[i].component != component || (write && !accesses[i].write))

@@ -14,6 +14,7 @@
  *     phase, fixed_step   the list of phases; how often a phase with a fixed time step runs
  *     system_order        the order of the systems of a phase: before and after
  *     access_conflict     what a system accesses, and whether two systems conflict
+ *     index_use           indexes that systems declare
  *     dependency_graph    which systems wait for which, from order and conflicts
  *     fusion              systems that run together, slice by slice: chains
  *     job_plan            the rows of a chain, cut into jobs

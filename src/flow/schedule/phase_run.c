@@ -6,6 +6,7 @@
 #include "core/storage/range_check.h"
 #include "core/world/report.h"
 #include "flow/schedule/flow.h"
+#include "flow/schedule/index_use.h"
 #include "flow/schedule/job_plan.h"
 #include "flow/schedule/system.h"
 #include "os/clock.h"
@@ -41,11 +42,22 @@ static bool has_jobs(const micap_chain *chain)
     return false;
 }
 
+/* The version that a system of a running segment stamps. */
+static mica_version version_of(const micap_segment *segment, const micap_system *system)
+{
+    return segment->base + 1 + system->order - segment->systems[0]->order;
+}
+
 static void start_systems(const micap_chain *chain)
 {
-    for (uint32_t i = 0; i < chain->system_count; ++i)
-        if (chain->systems[i]->is_active)
-            start_system(chain->segment, chain->systems[i]);
+    for (uint32_t i = 0; i < chain->system_count; ++i) {
+        const micap_system *system = chain->systems[i];
+        if (!system->is_active)
+            continue;
+        start_system(chain->segment, chain->systems[i]);
+        if (MICAP_UNLIKELY(system->uses_indexes))
+            micap_index_uses_update(system, version_of(chain->segment, system) - 1);
+    }
 }
 
 static void end_systems(const micap_chain *chain)
@@ -53,7 +65,7 @@ static void end_systems(const micap_chain *chain)
     for (uint32_t i = 0; i < chain->system_count; ++i) {
         micap_system *system = chain->systems[i];
         if (system->is_active && system->is_marked)
-            system->last_version = chain->segment->base + 1 + system->order - chain->segment->systems[0]->order;
+            system->last_version = version_of(chain->segment, system);
     }
 }
 
@@ -284,6 +296,8 @@ static mica_result run_exclusive(micap_segment *segment)
         return MICA_OK;
     mica_version since = segment->world->def.check_ranges ? mica_world_mark(segment->world) : 0;
     start_system(segment, system);
+    if (system->uses_indexes)
+        micap_index_uses_update(system, mica_world_mark(segment->world));
     micap_exclusive_begin(segment->world, system->def.name, system->def.location);
     system->once(&system->frame);
     micap_exclusive_end();

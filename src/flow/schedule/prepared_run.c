@@ -13,7 +13,8 @@ static bool qualifies(const micap_system *system)
     bool has_toggles = false;
     for (uint32_t i = 0; i < query->join_count; ++i)
         has_toggles |= query->joins[i].pool->enabled != NULL;
-    return !query->filter_count && !query->is_marked && !has_toggles && !system->deliveries && !system->is_gated;
+    return !query->filter_count && !query->is_marked && !has_toggles && !system->deliveries && !system->is_gated &&
+           !system->uses_indexes;
 }
 
 /* Shows rows of the one chunk that has all rows of the chain; none if the system does not match its archetype. */

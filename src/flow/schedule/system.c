@@ -10,6 +10,7 @@
 #include "flow/schedule/access_conflict.h"
 #include "flow/schedule/dependency_graph.h"
 #include "flow/schedule/flow.h"
+#include "flow/schedule/index_use.h"
 #include "flow/schedule/system_order.h"
 #include "mica/singleton.h"
 
@@ -46,8 +47,10 @@ static void classify(micap_system *system)
 {
     const mica_system_def *def = &system->def;
     bool uses_components = false, reads_streams = false;
+    system->uses_indexes = false;
     for (uint32_t i = 0; i < def->use_count; ++i) {
-        uses_components |= def->uses[i].component != 0;
+        uses_components |= def->uses[i].component || def->uses[i].index;
+        system->uses_indexes |= def->uses[i].index != NULL;
         reads_streams |= def->uses[i].stream && !def->uses[i].write; /* it has one position in each stream */
     }
     bool is_joined = !def->once && system->query->join_count; /* its jobs may be rows of a pool, not of chunks */
@@ -91,11 +94,14 @@ static const char *problem_of(const mica_world *world, const mica_system_def *de
     if (!(def->every_seconds >= 0))
         return ".every_seconds must not be negative";
     for (uint32_t i = 0; i < def->use_count; ++i)
-        if (!def->uses[i].component == !def->uses[i].stream)
-            return "each of its .uses must be either a component or a stream";
+        if (!!def->uses[i].component + !!def->uses[i].stream + !!def->uses[i].index != 1)
+            return "each of its .uses must be either a component, a stream or an index";
     for (uint32_t i = 0; i < def->use_count; ++i)
         if (def->uses[i].stream && !is_stream_of(world, def->uses[i].stream))
             return "one of its .uses is a stream of another world";
+    for (uint32_t i = 0; i < def->use_count; ++i)
+        if (def->uses[i].index && micap_index_head_of(def->uses[i].index)->world != world)
+            return "one of its .uses is an index of another world";
     return NULL;
 }
 

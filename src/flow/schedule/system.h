@@ -43,6 +43,7 @@ typedef struct micap_system {
     bool is_sorted;     /* visits its rows in the order of its query */
     bool names_checked; /* systems named in before and after exist, or were reported */
     bool is_gated;      /* has a rate or a condition */
+    bool uses_indexes;  /* they are made current before it starts */
     bool is_enabled;
     bool is_removed;       /* during a frame; freed at its end */
     double seconds_waited; /* since its last run */

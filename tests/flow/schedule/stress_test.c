@@ -98,7 +98,7 @@ static void make_recipe(random_source *random, uint32_t number, recipe *out)
     out->changes = random_below(random, 5) == 0;
     if (random_below(random, 5) == 0) {
         out->def.view = look_around;
-        out->use = (mica_use){ids[(first + count) % COMPONENTS], NULL, false};
+        out->use = (mica_use){.component = ids[(first + count) % COMPONENTS]};
         out->def.use_count = 1;
     }
 }

@@ -82,9 +82,9 @@ static mica_system_def draw_system(program *program, scene *scene, reaction *rea
     else
         def.view = run_view;
     if (reaction_writes_stream(reaction))
-        uses[def.use_count++] = (mica_use){0, scene->streams[0], true};
+        uses[def.use_count++] = (mica_use){.stream = scene->streams[0], .write = true};
     else if (reaction->choice == 12 && scene->requests)
-        uses[def.use_count++] = (mica_use){0, mica_requests_stream(scene->requests), true};
+        uses[def.use_count++] = (mica_use){.stream = mica_requests_stream(scene->requests), .write = true};
     return def;
 }
 

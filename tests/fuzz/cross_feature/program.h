@@ -23,6 +23,7 @@
 #include "mica/delta.h"
 #include "mica/flow.h"
 #include "mica/hierarchy.h"
+#include "mica/index.h"
 #include "mica/mica.h"
 #include "mica/recording.h"
 #include "mica/reload.h"
@@ -53,6 +54,7 @@ enum {
     MONITORS = 3,
     REFERENCES = 4,
     STREAMS = 2,
+    INDEXES = 3,
 };
 
 /* Whether this build stops the program at a mistake, where others report it and continue. */
@@ -162,6 +164,8 @@ struct scene {
     uint32_t defer_depth;
     mica_ref references[REFERENCES];
     mica_removals *removals;
+    mica_index *indexes[INDEXES];
+    mica_query *indexed[INDEXES]; /* what each of them must have */
     mica_version mark;
 
     reaction reactions[REACTIONS];
@@ -267,12 +271,12 @@ typedef struct operation {
 } operation;
 
 extern const operation entity_operations[], pool_operations[], query_operations[], command_operations[],
-    hierarchy_operations[], event_operations[], system_operations[], message_operations[], snapshot_operations[],
-    replication_operations[], resource_operations[], sql_operations[], world_operations[];
+    hierarchy_operations[], index_operations[], event_operations[], system_operations[], message_operations[],
+    snapshot_operations[], replication_operations[], resource_operations[], sql_operations[], world_operations[];
 extern const uint32_t entity_operation_count, pool_operation_count, query_operation_count, command_operation_count,
-    hierarchy_operation_count, event_operation_count, system_operation_count, message_operation_count,
-    snapshot_operation_count, replication_operation_count, resource_operation_count, sql_operation_count,
-    world_operation_count;
+    hierarchy_operation_count, index_operation_count, event_operation_count, system_operation_count,
+    message_operation_count, snapshot_operation_count, replication_operation_count, resource_operation_count,
+    sql_operation_count, world_operation_count;
 
 #define OPERATIONS(area) const uint32_t area##_operation_count = sizeof area##_operations / sizeof *area##_operations;
 

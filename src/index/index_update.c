@@ -1,0 +1,452 @@
+#include "index/index_update.h"
+
+#include "base/argument.h"
+#include "core/query/query.h"
+#include "core/query/view.h"
+#include "core/storage/pool_lookup.h"
+#include "core/storage/rows.h"
+#include "core/world/access_check.h"
+#include "core/world/report.h"
+
+/* One update. */
+typedef struct scan {
+    mica_index *index;
+    mica_version since;   /* rows that were not changed after it are as they were; 0: all may have changed */
+    bool is_exact;        /* which rows belong to the index depends on nothing but their archetype or pool */
+    uint32_t limit;       /* of changes: with more, a rebuild is faster */
+    uint64_t shown_count; /* of entities that belong to the index */
+    bool is_short;        /* of memory */
+} scan;
+
+static bool is_newer(const mica_version *stamp, mica_version since)
+{
+    return micap_stamp_version(__atomic_load_n(stamp, __ATOMIC_RELAXED)) > since;
+}
+
+/* Notes a change, unless there are so many that everything is rebuilt. */
+static void note(scan *scan, const micap_index_change *change)
+{
+    mica_index *index = scan->index;
+    if (index->must_rebuild)
+        return;
+    if (index->change_count >= scan->limit ||
+        !MICAP_RESERVE(&index->head.world->memory, index->changes, &index->change_capacity,
+                       (uint64_t)index->change_count + 1)) {
+        micap_index_reset(index);
+        return;
+    }
+    index->changes[index->change_count++] = *change;
+}
+
+/* Tracks the words of an entity that differ from those that are known. */
+static void track(scan *scan, micap_tracked_page *page, mica_entity entity, const uint64_t *words)
+{
+    micap_tracked *tracked = &scan->index->tracked;
+    uint32_t slot = entity.index % MICAP_TRACKED_PAGE;
+    uint64_t *known = &page->words[(size_t)slot * tracked->width];
+    bool is_new = !page->generations[slot];
+    if (!scan->index->must_rebuild) {
+        micap_index_change change = {.before = {is_new ? 0 : entity.index, page->generations[slot]}, .after = entity};
+        for (uint32_t i = 0; i < tracked->width; ++i) {
+            change.old_words[i] = known[i];
+            change.new_words[i] = words[i];
+        }
+        note(scan, &change);
+    }
+    page->count += is_new;
+    tracked->count += is_new;
+    page->generations[slot] = entity.generation;
+    for (uint32_t i = 0; i < tracked->width; ++i)
+        known[i] = words[i];
+}
+
+static void forget(scan *scan, micap_tracked_page *page, mica_entity entity)
+{
+    micap_tracked *tracked = &scan->index->tracked;
+    uint32_t slot = entity.index % MICAP_TRACKED_PAGE;
+    micap_index_change change = {.before = entity};
+    memcpy(change.old_words, &page->words[(size_t)slot * tracked->width], tracked->width * sizeof(uint64_t));
+    page->generations[slot] = 0;
+    --page->count;
+    --tracked->count;
+    note(scan, &change);
+}
+
+/* Compares rows of at most one slice with what is tracked. The width is a constant. */
+static inline __attribute__((always_inline)) void compare_words(scan *scan, const micap_indexed_rows *rows,
+                                                                uint32_t width)
+{
+    const mica_index *index = scan->index;
+    uint64_t words[MICAP_INDEX_FIELDS_MAX][MICA_SLICE_ROWS];
+    uint32_t page_number = UINT32_MAX;
+    micap_tracked_page *page = NULL;
+    for (uint32_t i = 0; i < width; ++i)
+        micap_field_load(&index->sources[i], rows->values[i], rows->strides[i], rows->count, words[i]);
+    for (uint32_t row = 0; row < rows->count; ++row) {
+        mica_entity entity = rows->entities[row];
+        if (entity.index / MICAP_TRACKED_PAGE != page_number) {
+            page_number = entity.index / MICAP_TRACKED_PAGE;
+            page = micap_tracked_page_of(&index->tracked, entity.index);
+            if (!page &&
+                !(page = micap_tracked_require(&index->head.world->memory, &scan->index->tracked, entity.index))) {
+                scan->is_short = true;
+                return;
+            }
+        }
+        uint32_t slot = entity.index % MICAP_TRACKED_PAGE;
+        const uint64_t *known = &page->words[(size_t)slot * width];
+        uint64_t fresh[MICAP_INDEX_FIELDS_MAX], difference = page->generations[slot] ^ entity.generation;
+        for (uint32_t i = 0; i < width; ++i) {
+            fresh[i] = words[i][row];
+            difference |= known[i] ^ fresh[i];
+        }
+        if (difference)
+            track(scan, page, entity, fresh);
+    }
+}
+
+static void compare_rows(scan *scan, const micap_indexed_rows *rows)
+{
+    switch (scan->index->source_count) {
+    case 1: compare_words(scan, rows, 1); break;
+    case 2: compare_words(scan, rows, 2); break;
+    default: compare_words(scan, rows, 3);
+    }
+}
+
+/* The same for those of the rows that belong to the index. */
+static void compare_shown_rows(scan *scan, const micap_indexed_rows *rows)
+{
+    for (uint32_t begin = 0, end; begin < rows->count; begin = end) {
+        end = begin + 1;
+        if (!mica_query_matches(scan->index->query, rows->entities[begin]))
+            continue;
+        while (end < rows->count && mica_query_matches(scan->index->query, rows->entities[end]))
+            ++end;
+        micap_indexed_rows shown = {.entities = rows->entities + begin, .count = end - begin};
+        for (uint32_t i = 0; i < scan->index->source_count; ++i) {
+            shown.strides[i] = rows->strides[i];
+            shown.values[i] = rows->values[i] + begin * rows->strides[i];
+        }
+        scan->shown_count += shown.count;
+        compare_rows(scan, &shown);
+    }
+}
+
+static bool has_chunk_slice_changed(const scan *scan, const micap_chunk *chunk, uint32_t row)
+{
+    const mica_version *stamps = micap_chunk_stamps(chunk, row);
+    if (!scan->since || is_newer(&stamps[0], scan->since))
+        return true;
+    for (uint32_t i = 0; i < scan->index->source_count; ++i) {
+        uint32_t column = micap_chunk_find(chunk, scan->index->sources[i].component)->column;
+        if (is_newer(&stamps[1 + column], scan->since))
+            return true;
+    }
+    return false;
+}
+
+static void scan_chunk_rows(scan *scan, const micap_chunk *chunk, uint32_t row, uint32_t count)
+{
+    const mica_index *index = scan->index;
+    micap_indexed_rows rows = micap_field_rows_in_chunk(index->sources, index->source_count, chunk, row, count);
+    if (scan->is_exact)
+        compare_rows(scan, &rows);
+    else
+        compare_shown_rows(scan, &rows);
+}
+
+/* The first row of [row, end) that may be newer, eight at a time. Versions are below 2^63: a difference is negative if one is newer. */
+static uint32_t skip_older(const mica_version *versions, uint32_t row, uint32_t end, mica_version since)
+{
+    for (; row + 8 <= end; row += 8) {
+        const mica_version *eight = versions + row;
+        uint64_t newer = (since - eight[0]) | (since - eight[1]) | (since - eight[2]) | (since - eight[3]) |
+                         (since - eight[4]) | (since - eight[5]) | (since - eight[6]) | (since - eight[7]);
+        if (newer >> 63)
+            break;
+    }
+    return row;
+}
+
+/* Of a tracked component: the rows of a slice that were marked since the last update. Rows that only moved have the value they had. */
+static void scan_marked_rows(scan *scan, const micap_chunk *chunk, uint32_t changed, uint32_t row, uint32_t count)
+{
+    const mica_version *versions = micap_chunk_column(chunk, changed);
+    for (uint32_t end = row + count, last; (row = skip_older(versions, row, end, scan->since)) < end; row = last) {
+        last = row + 1;
+        if (versions[row] <= scan->since)
+            continue;
+        while (last < end && versions[last] > scan->since)
+            ++last;
+        scan_chunk_rows(scan, chunk, row, last - row);
+    }
+}
+
+static void scan_chunk(scan *scan, const micap_chunk *chunk)
+{
+    uint32_t changed = scan->since && scan->index->type->changed
+                           ? micap_archetype_column(chunk->archetype, scan->index->type->changed)
+                           : MICAP_COLUMN_NONE;
+    for (uint32_t row = 0; row < chunk->count && !scan->is_short; row += MICA_SLICE_ROWS) {
+        uint32_t left = chunk->count - row, count = left < MICA_SLICE_ROWS ? left : MICA_SLICE_ROWS;
+        const mica_version *stamps = micap_chunk_stamps(chunk, row);
+        if (changed == MICAP_COLUMN_NONE) {
+            if (has_chunk_slice_changed(scan, chunk, row))
+                scan_chunk_rows(scan, chunk, row, count);
+        } else if (is_newer(&stamps[0], scan->since) || is_newer(&stamps[1 + changed], scan->since)) {
+            scan_marked_rows(scan, chunk, changed, row, count);
+        }
+    }
+}
+
+static void scan_chunks(scan *scan)
+{
+    const mica_query *query = scan->index->query;
+    for (uint32_t match = 0; match < query->match_count; ++match) {
+        const micap_archetype *archetype = query->archetypes[match];
+        if (scan->is_exact)
+            scan->shown_count += archetype->row_count;
+        for (uint32_t i = 0; archetype->row_count && i <= archetype->tail; ++i)
+            scan_chunk(scan, archetype->chunks[i]);
+    }
+}
+
+/* Rows of one slice of a pool, without the holes of a direct index. */
+static void scan_pool_slice(scan *scan, const mica_pool *pool, uint32_t begin, uint32_t end)
+{
+    const mica_index *index = scan->index;
+    for (uint32_t row = micap_pool_next_used(pool, begin), last; row < end; row = micap_pool_next_used(pool, last)) {
+        last = micap_pool_run_end(pool, row);
+        last = last < end ? last : end;
+        micap_indexed_rows rows = micap_field_rows_in_pool(index->sources, index->source_count, pool, row, last - row);
+        if (scan->is_exact)
+            compare_rows(scan, &rows);
+        else
+            compare_shown_rows(scan, &rows);
+    }
+}
+
+static void scan_pool(scan *scan)
+{
+    const mica_pool *pool = micap_pool_of(scan->index->head.world, scan->index->head.component);
+    if (scan->is_exact)
+        scan->shown_count += pool->count;
+    for (uint32_t row = 0; row < pool->row_limit && !scan->is_short; row += MICA_SLICE_ROWS) {
+        uint32_t left = pool->row_limit - row, end = row + (left < MICA_SLICE_ROWS ? left : MICA_SLICE_ROWS);
+        if (!scan->since || micap_pool_slice_changed(pool, row, scan->since) ||
+            (pool->changed && is_newer(micap_pool_marked(pool, row), scan->since)))
+            scan_pool_slice(scan, pool, row, end);
+    }
+}
+
+static void scan_rows(scan *scan, mica_version since)
+{
+    scan->since = since;
+    scan->shown_count = 0;
+    if (micap_is_pooled(scan->index->head.component))
+        scan_pool(scan);
+    else
+        scan_chunks(scan);
+}
+
+/* Whether the entities with the component are those that belong to the index, and stamps tell which of them changed. */
+static bool is_exact(const mica_index *index)
+{
+    const mica_world *world = index->head.world;
+    if (index->type->type.toggle)
+        return false;
+    return !micap_is_pooled(index->head.component) ||
+           (!world->archetypes.hidden_count && !micap_pool_of(world, index->head.component)->may_hold_dead);
+}
+
+/* Forgets entities that do not belong to the index any more. */
+static void sweep(scan *scan)
+{
+    mica_index *index = scan->index;
+    const micap_archetype *known = NULL; /* that matches */
+    for (uint32_t number = 0; number < index->tracked.page_count; ++number) {
+        micap_tracked_page *page = index->tracked.pages[number];
+        for (uint32_t slot = 0; page && page->count && slot < MICAP_TRACKED_PAGE; ++slot) {
+            mica_entity entity = {number * MICAP_TRACKED_PAGE + slot, page->generations[slot]};
+            if (!entity.generation)
+                continue;
+            const micap_archetype *archetype = micap_locate(index->head.world, entity).chunk->archetype;
+            if (archetype && archetype == known)
+                continue;
+            if (!mica_query_matches(index->query, entity))
+                forget(scan, page, entity);
+            else if (scan->is_exact && !micap_is_pooled(index->head.component))
+                known = archetype;
+        }
+    }
+}
+
+static bool apply_change(mica_index *index, const micap_index_change *change)
+{
+    micap_memory *memory = &index->head.world->memory;
+    bool was = change->before.generation, is = change->after.generation;
+    if (!index->is_grid) {
+        if (was)
+            micap_sorted_keys_remove(memory, &index->keys, change->old_words[0], micap_entity_to_id(change->before));
+        return !is ||
+               micap_sorted_keys_insert(memory, &index->keys, change->new_words[0], micap_entity_to_id(change->after));
+    }
+    if (was && is && !mica_same(change->before, change->after))
+        return micap_grid_change(memory, &index->grid, change->before, change->old_words, NULL) &&
+               micap_grid_change(memory, &index->grid, change->after, NULL, change->new_words);
+    return micap_grid_change(memory, &index->grid, is ? change->after : change->before, was ? change->old_words : NULL,
+                             is ? change->new_words : NULL);
+}
+
+static bool apply_changes(mica_index *index)
+{
+    micap_memory *memory = &index->head.world->memory;
+    if (index->is_grid && !index->must_rebuild && micap_grid_is_worn(&index->grid))
+        micap_index_reset(index);
+    bool done = true;
+    if (index->must_rebuild) {
+        done = index->is_grid ? micap_grid_rebuild(memory, &index->grid, &index->tracked)
+                              : micap_sorted_keys_rebuild(memory, &index->keys, &index->tracked);
+        index->must_rebuild = !done;
+        ++index->update;
+    } else if (index->change_count) {
+        ++index->update;
+        for (uint32_t i = 0; done && i < index->change_count; ++i)
+            done = apply_change(index, &index->changes[i]);
+    }
+    index->change_count = 0;
+    return done;
+}
+
+/* An entity of the last value that two have. */
+static mica_result check_unique(const mica_index *index, uint32_t equal_count_before)
+{
+    const micap_sorted_keys *keys = &index->keys;
+    if (!index->is_unique || !keys->equal_count)
+        return MICA_OK;
+    if (keys->equal_count <= equal_count_before)
+        return MICA_ERROR_EXISTS;
+    micap_key_place place = micap_sorted_keys_find_key(keys, keys->equal_key);
+    mica_entity first = micap_entity_from_id(micap_sorted_keys_at(keys, place)->id);
+    place = micap_sorted_keys_next(keys, place);
+    mica_entity second = micap_entity_from_id(micap_sorted_keys_at(keys, place)->id);
+    return micap_fail(index->head.world, MICA_ERROR_EXISTS, index->location,
+                      "index %s: it is unique, but entities #%u:%u and #%u:%u have equal values", index->name,
+                      first.index, first.generation, second.index, second.generation);
+}
+
+/* Shows inline functions where the table is. Writes only what has changed: others may read it. */
+static void publish_table(mica_index *index)
+{
+    mica_private_index *lookup = &index->head.lookup;
+    const micap_key_table *table = &index->keys.table;
+    if (!index->finds_integers || (lookup->slots == table->slots && lookup->mask == table->mask))
+        return;
+    lookup->slots = table->slots;
+    lookup->mask = table->mask;
+    lookup->shift = table->shift;
+}
+
+static mica_result finish(scan *scan)
+{
+    mica_index *index = scan->index;
+    uint32_t equal_count = index->keys.equal_count;
+    bool done = !scan->is_short && apply_changes(index);
+    publish_table(index);
+    if (done)
+        return check_unique(index, equal_count);
+    micap_index_reset(index);
+    index->change_count = 0;
+    index->seen = 0;
+    return micap_fail_memory(index->head.world, "index");
+}
+
+static mica_result update(mica_index *index, mica_version seen)
+{
+    const mica_world *world = index->head.world;
+    scan scan = {.index = index, .is_exact = is_exact(index), .limit = index->tracked.count / 8 + 256};
+    bool by_stamps = scan.is_exact && index->seen && micap_is_on_this_line(world, index->seen) &&
+                     index->seen <= micap_version(world);
+    scan_rows(&scan, by_stamps ? index->seen : 0);
+    if (!scan.is_short && index->tracked.count != scan.shown_count)
+        sweep(&scan);
+    if (!scan.is_short && index->tracked.count != scan.shown_count) /* a world from a file has the stamps of the file */
+        scan_rows(&scan, 0);
+    if (!by_stamps || index->seen < seen)
+        index->seen = seen;
+    return finish(&scan);
+}
+
+static mica_result update_locked(mica_index *index, mica_version seen)
+{
+    pthread_mutex_lock(&index->lock);
+    mica_result result = update(index, seen);
+    pthread_mutex_unlock(&index->lock);
+    return result;
+}
+
+void micap_index_update(mica_index *index, mica_version seen)
+{
+    update_locked(index, seen);
+}
+
+/* What the operation that called the hook writes next may be stamped already. */
+static mica_result refuse_in_hook(const mica_index *index, const char *what)
+{
+    return micap_fail(index->head.world, MICA_ERROR_REFUSED, index->location, "%s: called inside a hook", what);
+}
+
+mica_result mica_index_update(mica_index *index)
+{
+    if (MICAP_MISSING(NULL, index))
+        return MICA_ERROR_INVALID;
+    mica_world *world = index->head.world;
+    if (micap_refuse_inside(world, "index_update") != MICA_OK)
+        return MICA_ERROR_REFUSED;
+    if (world->hook_depth)
+        return refuse_in_hook(index, "index_update");
+    return update_locked(index, mica_world_mark(world));
+}
+
+/* Compares the row of one entity. */
+static void refresh(scan *scan, mica_entity entity)
+{
+    mica_index *index = scan->index;
+    const mica_world *world = index->head.world;
+    micap_tracked_page *page = micap_tracked_page_of(&index->tracked, entity.index);
+    uint32_t known = page ? page->generations[entity.index % MICAP_TRACKED_PAGE] : 0;
+    if (known && !mica_query_matches(index->query, (mica_entity){entity.index, known}))
+        forget(scan, page, (mica_entity){entity.index, known});
+    if (!mica_query_matches(index->query, entity))
+        return;
+    micap_indexed_rows rows;
+    if (micap_is_pooled(index->head.component)) {
+        const mica_pool *pool = micap_pool_of(world, index->head.component);
+        rows = micap_field_rows_in_pool(index->sources, index->source_count, pool, micap_pool_row(pool, entity), 1);
+    } else {
+        micap_row spot = micap_locate(world, entity);
+        rows = micap_field_rows_in_chunk(index->sources, index->source_count, spot.chunk, spot.row, 1);
+    }
+    compare_rows(scan, &rows);
+}
+
+mica_result mica_index_refresh(mica_index *index, mica_entity entity)
+{
+    if (MICAP_MISSING(NULL, index))
+        return MICA_ERROR_INVALID;
+    mica_world *world = index->head.world;
+    if (world->hook_depth)
+        return refuse_in_hook(index, "index_refresh");
+    const micap_thread_context *here = micap_thread_context_of(world);
+    if (here)
+        micap_check_access(world, entity, index->head.component, true);
+    if (index->must_rebuild)
+        return update_locked(index, here ? here->version - 1 : mica_world_mark(world));
+    pthread_mutex_lock(&index->lock);
+    scan scan = {.index = index, .is_exact = true, .limit = UINT32_MAX};
+    refresh(&scan, entity);
+    mica_result result = finish(&scan);
+    pthread_mutex_unlock(&index->lock);
+    return result;
+}

@@ -1,0 +1,98 @@
+/* Values and ranges of an index of one field. */
+#include "base/argument.h"
+#include "core/world/report.h"
+#include "index/index_read.h"
+
+static void report_kind(const mica_index *index, const char *function)
+{
+    bool is_entity = index->sources[0].kind == MICA_KIND_ENTITY;
+    micap_report_argument(index->head.world, function, "key", is_entity ? "must be an entity" : "must be a number");
+}
+
+mica_entity mica_find_by(const mica_index *index, mica_key key)
+{
+    const micap_sorted_keys *keys = micap_index_read_keys(index, __func__);
+    uint64_t word;
+    if (!keys)
+        return mica_nil();
+    micap_key_fit fit = micap_key_word(&index->sources[0], key, MICAP_ROUND_NONE, &word);
+    if (fit == MICAP_KEY_WRONG)
+        report_kind(index, __func__);
+    if (fit != MICAP_KEY_FITS)
+        return mica_nil();
+    if (keys->is_hashed)
+        return micap_entity_from_id(micap_key_table_find(&keys->table, word));
+    const micap_key_entry *entry = micap_sorted_keys_at(keys, micap_sorted_keys_find_key(keys, word));
+    return entry && entry->key == word ? micap_entity_from_id(entry->id) : mica_nil();
+}
+
+/* The words of a range; false if no value is in it. */
+static bool find_range(const mica_index *index, mica_key low, mica_key high, const char *function, uint64_t *out_low,
+                       uint64_t *out_high)
+{
+    *out_low = 0;
+    *out_high = UINT64_MAX;
+    micap_key_fit from = MICAP_KEY_FITS, to = MICAP_KEY_FITS;
+    if (low.kind != MICA_KIND_NONE)
+        from = micap_key_word(&index->sources[0], low, MICAP_ROUND_UP, out_low);
+    if (high.kind != MICA_KIND_NONE)
+        to = micap_key_word(&index->sources[0], high, MICAP_ROUND_DOWN, out_high);
+    if (from == MICAP_KEY_WRONG || to == MICAP_KEY_WRONG)
+        report_kind(index, function);
+    return from == MICAP_KEY_FITS && to == MICAP_KEY_FITS && *out_low <= *out_high;
+}
+
+mica_match mica_index_range(const mica_index *index, mica_key low, mica_key high)
+{
+    mica_match match = {0};
+    const micap_sorted_keys *keys = micap_index_read_keys(index, __func__);
+    uint64_t first, last;
+    if (!keys || !find_range(index, low, high, __func__, &first, &last))
+        return match;
+    micap_key_place place = micap_sorted_keys_find_key(keys, first);
+    match.private_.index = index;
+    match.private_.update = index->update;
+    match.private_.last = last;
+    match.private_.block = place.block;
+    match.private_.position = place.position;
+    return match;
+}
+
+bool mica_match_next(mica_match *match)
+{
+    if (MICAP_MISSING(NULL, match))
+        return false;
+    const mica_index *index = match->private_.index;
+    if (!index)
+        return false;
+    if (MICAP_UNLIKELY(match->private_.update != index->update)) {
+        match->private_.index = NULL;
+        micap_fail(index->head.world, MICA_ERROR_REFUSED, index->location,
+                   "index %s: it was updated during a loop over it", index->name);
+        return false;
+    }
+    const micap_sorted_keys *keys = &index->keys;
+    micap_key_place place = {match->private_.block, match->private_.position};
+    const micap_key_entry *entry = micap_sorted_keys_at(keys, place);
+    if (!entry || entry->key > match->private_.last) {
+        match->private_.index = NULL;
+        return false;
+    }
+    place = micap_sorted_keys_next(keys, place);
+    match->private_.block = place.block;
+    match->private_.position = place.position;
+    match->entity = micap_entity_from_id(entry->id);
+    return true;
+}
+
+uint32_t mica_index_count(const mica_index *index, mica_key low, mica_key high)
+{
+    const micap_sorted_keys *keys = micap_index_read_keys(index, __func__);
+    uint64_t first, last;
+    if (!keys || !find_range(index, low, high, __func__, &first, &last))
+        return 0;
+    micap_key_place end = {keys->block_count, 0};
+    if (last != UINT64_MAX)
+        end = micap_sorted_keys_find_key(keys, last + 1);
+    return micap_sorted_keys_between(keys, micap_sorted_keys_find_key(keys, first), end);
+}

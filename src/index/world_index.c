@@ -1,0 +1,188 @@
+#include "index/world_index.h"
+
+#include "base/argument.h"
+#include "core/world/report.h"
+#include "index/index_update.h"
+
+typedef struct micap_indexes {
+    mica_index *first;
+} micap_indexes;
+
+void micap_index_reset(mica_index *index)
+{
+    if (index->is_grid)
+        micap_grid_clear(&index->grid);
+    else
+        micap_sorted_keys_clear(&index->head.world->memory, &index->keys);
+    index->must_rebuild = true;
+    ++index->update;
+}
+
+static void free_index(mica_index *index)
+{
+    micap_memory *memory = &index->head.world->memory;
+    if (index->is_grid)
+        micap_grid_free(memory, &index->grid);
+    else
+        micap_sorted_keys_free(memory, &index->keys);
+    micap_tracked_free(memory, &index->tracked);
+    MICAP_RELEASE_ARRAY(memory, index->changes, index->change_capacity);
+    mica_query_destroy(index->query);
+    if (index->name)
+        micap_release(memory, index->name, strlen(index->name) + 1, MICAP_ARRAY_ALIGNMENT);
+    pthread_mutex_destroy(&index->lock);
+    micap_release(memory, index, sizeof *index, MICAP_ARRAY_ALIGNMENT);
+}
+
+static void free_indexes(mica_world *world, void *state)
+{
+    micap_indexes *indexes = state;
+    while (indexes->first) {
+        mica_index *index = indexes->first;
+        indexes->first = index->next;
+        free_index(index);
+    }
+    micap_release(&world->memory, indexes, sizeof *indexes, MICAP_ARRAY_ALIGNMENT);
+}
+
+static bool validate_indexes(mica_world *world, void *state)
+{
+    const micap_indexes *indexes = state;
+    for (const mica_index *index = indexes->first; index; index = index->next) {
+        const char *problem = index->is_grid ? micap_grid_check(&index->grid) : micap_sorted_keys_check(&index->keys);
+        if (problem) {
+            micap_fail(world, MICA_ERROR_DATA, index->location, "validate: %s: %s", index->name, problem);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void trim_indexes(mica_world *world, void *state)
+{
+    const micap_indexes *indexes = state;
+    for (mica_index *index = indexes->first; index; index = index->next) {
+        micap_tracked_trim(&world->memory, &index->tracked);
+        MICAP_RELEASE_ARRAY(&world->memory, index->changes, index->change_capacity);
+        index->changes = NULL;
+        index->change_capacity = 0;
+    }
+}
+
+static const micap_module_ops ops = {.free = free_indexes, .validate = validate_indexes, .trim = trim_indexes};
+
+static micap_indexes *indexes_of(mica_world *world)
+{
+    micap_indexes *indexes = micap_module_state(world, MICAP_MODULE_INDEX);
+    if (indexes)
+        return indexes;
+    indexes = micap_allocate_zeroed(&world->memory, sizeof *indexes, MICAP_ARRAY_ALIGNMENT);
+    if (indexes)
+        micap_module_set(world, MICAP_MODULE_INDEX, &ops, indexes);
+    return indexes;
+}
+
+static char *copy_name(mica_world *world, const char *name)
+{
+    char *copy = micap_allocate(&world->memory, strlen(name) + 1, MICAP_ARRAY_ALIGNMENT);
+    if (copy)
+        memcpy(copy, name, strlen(name) + 1);
+    return copy;
+}
+
+/* What is wrong with the def, or NULL. The index has its fields then. */
+static const char *apply_def(mica_index *index, const mica_index_def *def, char note[MICAP_INDEX_NOTE])
+{
+    const mica_type *type = &index->type->type;
+    index->is_grid = def->cell_size != 0;
+    index->keys.is_hashed = def->hashed;
+    index->is_unique = def->unique;
+    if (type->storage == MICA_STORAGE_SINGLETON || !type->size_bytes || type->many)
+        return "its component must have data, and one value per entity";
+    if (!def->fields)
+        return "it needs .fields";
+    if (index->is_grid && (def->hashed || def->unique))
+        return "a grid is neither .hashed nor .unique";
+    index->source_count = micap_field_sources_find(&index->head.world->memory, index->type, def->fields, index->is_grid,
+                                                   index->sources, note);
+    if (!index->source_count)
+        return note;
+    index->tracked.width = index->source_count;
+    if (index->is_grid)
+        return micap_grid_init(&index->grid, def, index->source_count);
+    index->finds_integers = def->hashed && micap_field_is_integer(&index->sources[0]);
+    index->head.lookup.flipped = micap_field_flipped_bits(&index->sources[0]);
+    index->head.lookup.lowest = index->head.lookup.flipped ? INT64_MIN : 0;
+    return index->source_count > 1 ? "several .fields are a grid, which needs a .cell_size" : NULL;
+}
+
+/* Fills in a new index; false with a report. */
+static bool set_up(mica_index *index, const mica_index_def *def)
+{
+    mica_world *world = index->head.world;
+    char note[MICAP_INDEX_NOTE];
+    uint32_t failures = micap_memory_failures(&world->memory);
+    const char *name = def->name ? def->name : index->type->type.name, *problem = apply_def(index, def, note);
+    if (problem && micap_memory_failures(&world->memory) == failures) {
+        micap_fail(world, MICA_ERROR_INVALID, def->location, "index %.100s: %s", name, problem);
+        return false;
+    }
+    index->name = copy_name(world, name);
+    if (problem || !index->name || (index->is_grid && !micap_grid_allocate(&world->memory, &index->grid))) {
+        micap_fail_memory(world, "index");
+        return false;
+    }
+    mica_term term = {def->component, MICA_ACCESS_READ};
+    index->query = mica_query_create(
+        world, &(mica_query_def){.name = index->name, .terms = &term, .term_count = 1, .location = def->location});
+    return index->query != NULL;
+}
+
+mica_index *mica_index_create(mica_world *world, const mica_index_def *def)
+{
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, def) ||
+        micap_refuse_inside(world, "index_create") != MICA_OK)
+        return NULL;
+    const micap_type *type = micap_type_for_entities(world, def->component);
+    if (!type)
+        return NULL;
+    micap_indexes *indexes = indexes_of(world);
+    mica_index *index = indexes ? micap_allocate_zeroed(&world->memory, sizeof *index, MICAP_ARRAY_ALIGNMENT) : NULL;
+    if (!index) {
+        micap_fail_memory(world, "index");
+        return NULL;
+    }
+    pthread_mutex_init(&index->lock, NULL);
+    index->head = (micap_index_head){.world = world, .component = def->component, .update = micap_index_update};
+    index->type = type;
+    index->location = def->location;
+    index->must_rebuild = true;
+    if (!set_up(index, def)) {
+        free_index(index);
+        return NULL;
+    }
+    index->next = indexes->first;
+    indexes->first = index;
+    return index;
+}
+
+void mica_index_destroy(mica_index *index)
+{
+    if (!index)
+        return;
+    mica_world *world = index->head.world;
+    if (micap_refuse_inside(world, "index_destroy") != MICA_OK)
+        return;
+    uint32_t users = micap_index_user_count(world, index);
+    if (users) {
+        micap_fail(world, MICA_ERROR_REFUSED, index->location, "index_destroy: %s: %u systems use it", index->name,
+                   users);
+        return;
+    }
+    micap_indexes *indexes = micap_module_state(world, MICAP_MODULE_INDEX);
+    mica_index **link = &indexes->first;
+    while (*link != index)
+        link = &(*link)->next;
+    *link = index->next;
+    free_index(index);
+}

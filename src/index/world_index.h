@@ -1,0 +1,57 @@
+/* The indexes of a world.
+ *
+ *     world_index     this file: creating, destroying; the list of a world     field_source    where the values are
+ *     index_update    makes an index current                                   tracked_values  the values of the last update
+ *     index_read      what functions that read check first                     sorted_keys     an index of one field, with key_table
+ *     key_search      values and ranges                                        grid_*          a grid
+ *
+ * An index is a function of the world, and remembers nothing else: snapshots and saves do not have it. It compares stamps with the version
+ * of its last update, and everything with its copies after a snapshot was restored. */
+#ifndef MICAP_INDEX_WORLD_INDEX_H
+#define MICAP_INDEX_WORLD_INDEX_H
+
+#include "core/world/world.h"
+#include "flow/schedule/index_use.h"
+#include "index/field_source.h"
+#include "index/grid_cells.h"
+#include "index/sorted_keys.h"
+
+#include <pthread.h>
+
+/* An entity that has changed since the last update. */
+typedef struct micap_index_change {
+    mica_entity before; /* nil: it was not in the index */
+    mica_entity after;  /* nil: it is not any more. Another generation of the same index, or the same entity */
+    uint64_t old_words[MICAP_INDEX_FIELDS_MAX];
+    uint64_t new_words[MICAP_INDEX_FIELDS_MAX];
+} micap_index_change;
+
+struct mica_index {
+    micap_index_head head; /* first: see flow/schedule/index_use.h */
+    mica_index *next;      /* of the world */
+    char *name;
+    mica_location location;
+    bool is_unique;
+    bool is_grid;
+    bool finds_integers; /* it has a table of integers, for the fast path of mica_find_by: see mica_private_index */
+    const micap_type *type;
+    mica_query *query; /* the entities that belong to it */
+    micap_field_source sources[MICAP_INDEX_FIELDS_MAX];
+    uint32_t source_count;
+
+    pthread_mutex_t lock; /* for updates, which systems that start at the same time ask for */
+    mica_version seen;    /* what has a stamp of at most this version is in the index */
+    uint64_t update;      /* counts updates that changed something */
+    bool must_rebuild;    /* the entries are not those of the tracked values; there are none */
+    micap_tracked tracked;
+    micap_index_change *changes;
+    uint32_t change_count;
+    uint32_t change_capacity;
+    micap_sorted_keys keys; /* of one field, */
+    micap_grid grid;        /* or of a grid */
+};
+
+/* Empties an index, which is rebuilt by its next update. */
+void micap_index_reset(mica_index *index);
+
+#endif
