@@ -93,8 +93,9 @@ void micap_flush_forget_incoming(mica_world *world)
     micap_flush *flush = &world->flush;
     for (uint32_t i = 0; i < world->pools.count; ++i)
         world->pools.all[i]->incoming = 0;
-    for (uint32_t i = 0; i < flush->destination_count; ++i)
-        flush->destinations[i]->incoming = 0;
+    for (uint32_t i = 0; i < flush->group_count; ++i)
+        if (flush->groups[i]->to)
+            flush->groups[i]->to->incoming = 0;
 }
 
 /* Discards the changes of a target that can't be made, so that they do not block all others. */
@@ -104,24 +105,6 @@ static bool refuse_target(mica_world *world, micap_target *target)
     world->flush.refusal = micap_failure(world);
     target->first = target->last = NULL;
     return fine || (micap_fail_memory(world, "flush"), false);
-}
-
-/* Notes that more rows go to an archetype. */
-static bool expect_rows(mica_world *world, micap_archetype *to, uint32_t count)
-{
-    micap_flush *flush = &world->flush;
-    bool is_known = to->incoming != 0;
-    to->incoming += count;
-    if (is_known)
-        return true;
-    if (!MICAP_RESERVE(&world->memory, flush->destinations, &flush->destination_capacity,
-                       (uint64_t)flush->destination_count + 1)) {
-        to->incoming = 0;
-        micap_fail_memory(world, "flush");
-        return false;
-    }
-    flush->destinations[flush->destination_count++] = to;
-    return true;
 }
 
 /* Makes room in pools for what a target adds. */
@@ -223,14 +206,7 @@ static bool is_accepted(const mica_world *world, const micap_target *target)
     return true;
 }
 
-/* Makes room for a target. */
-static bool expect_target(mica_world *world, const micap_target *target)
-{
-    return (!target->to || target->to == target->from || expect_rows(world, target->to, 1)) &&
-           (!world->pools.count || expect_instances(world, target));
-}
-
-/* Finds where one target goes, and makes room. Neighbours with the same change reuse the result. */
+/* Finds where one target goes. Neighbours with the same change reuse the result. */
 static bool find_place(mica_world *world, micap_target *target, const micap_target *before)
 {
     if (target->destroyed)
@@ -250,73 +226,110 @@ static bool find_place(mica_world *world, micap_target *target, const micap_targ
             return false;
         target->to = base;
     }
-    return target->to && expect_target(world, target);
+    return target->to;
 }
 
-/* The group of (from, to), which is added if there is none. False with a report if memory runs out. */
-static bool group_of(mica_world *world, micap_archetype *from, micap_archetype *to, const micap_edge *edge,
-                     uint32_t *out_group)
+/* Adds the group of (from, to). NULL if memory runs out. */
+static micap_group *add_group(mica_world *world, micap_archetype *from, micap_archetype *to)
 {
     micap_flush *flush = &world->flush;
-    void **found = micap_flush_find(world, from, to);
-    if (!found || !MICAP_RESERVE(&world->memory, flush->groups, &flush->group_capacity, flush->group_count + 1))
-        return micap_fail_memory(world, "flush"), false;
-    if (!*found) {
-        flush->groups[flush->group_count++] = (micap_group){.from = from, .to = to};
-        *found = (void *)(uintptr_t)flush->group_count;
+    micap_group *group =
+        MICAP_RESERVE(&world->memory, flush->groups, &flush->group_capacity, (uint64_t)flush->group_count + 1)
+            ? micap_flush_allocate(world, sizeof *group)
+            : NULL;
+    if (group) {
+        *group = (micap_group){.from = from, .to = to};
+        flush->groups[flush->group_count++] = group;
     }
-    *out_group = (uint32_t)(uintptr_t)*found - 1;
-    if (edge->path != MICAP_EDGE_GENERAL)
-        flush->groups[*out_group].edge = *edge;
-    return true;
+    return group;
 }
 
-static MICAP_INLINE bool push_step(mica_world *world, micap_flush_step step)
+/* The archetype whose first group may be that of (from, to). */
+static inline micap_archetype *main_archetype(const mica_world *world, micap_archetype *from, micap_archetype *to)
+{
+    return from ? from : to ? to : world->archetypes.by_id[0];
+}
+
+/* The group of (from, to), which is added if there is none. NULL with a report if memory runs out. */
+static micap_group *group_of(mica_world *world, micap_archetype *from, micap_archetype *to, const micap_edge *edge)
 {
     micap_flush *flush = &world->flush;
-    uint32_t count = flush->step_count;
-    if (MICAP_UNLIKELY(count == flush->step_capacity) &&
-        !MICAP_RESERVE(&world->memory, flush->steps, &flush->step_capacity, (uint64_t)count + 1)) {
+    micap_archetype *archetype = main_archetype(world, from, to);
+    uint32_t number = archetype->first_group;
+    micap_group *group = number < flush->group_count ? flush->groups[number] : NULL;
+    if (!group || main_archetype(world, group->from, group->to) != archetype) {
+        archetype->first_group = flush->group_count;
+        group = add_group(world, from, to);
+    } else if (group->from != from || group->to != to) {
+        void **found = micap_flush_find(world, from, to);
+        if (found && !*found)
+            *found = add_group(world, from, to);
+        group = found ? *found : NULL;
+    }
+    if (!group)
         micap_fail_memory(world, "flush");
-        return false;
-    }
-    ++flush->groups[step.group].count;
-    flush->steps[count] = step;
-    flush->step_count = count + 1;
+    else if (edge->path != MICAP_EDGE_GENERAL)
+        group->edge = *edge;
+    return group;
+}
+
+/* Adds a step to a group, and expects its rows. */
+static MICAP_INLINE bool add_step(mica_world *world, micap_group *group, const micap_recorded_kind *kind, void *what,
+                                  uint32_t count, const micap_each_plan *each)
+{
+    micap_flush_step *step = micap_stage_allocate(&world->memory, &world->flush.stage, sizeof *step, _Alignof(void *));
+    if (MICAP_UNLIKELY(!step))
+        return micap_fail_memory(world, "flush"), false;
+    step->kind = kind;
+    if (kind)
+        step->changes = what;
+    else
+        step->target = what;
+    step->each = each;
+    step->next = NULL;
+    step->count = count;
+    *(group->last ? &group->last->next : &group->first) = step;
+    group->last = step;
+    world->flush.last_group = group;
+    if (group->to && group->to != group->from)
+        group->to->incoming += count;
     return true;
 }
 
-/* Finds the place of a target, and of its group. */
-static bool place_target(mica_world *world, micap_target *target, const micap_chunk *chunk, micap_flush_step *out_step)
+/* Makes room for a target, and adds its step. */
+static bool add_target(mica_world *world, micap_target *target, micap_group *group)
+{
+    return (!world->pools.count || expect_instances(world, target)) && add_step(world, group, NULL, target, 1, NULL);
+}
+
+/* Finds the place of a target, and of its group. NULL with a report if memory runs out. */
+static micap_group *place_target(mica_world *world, micap_target *target, const micap_chunk *chunk)
 {
     const micap_flush *flush = &world->flush;
-    const micap_flush_step *last = flush->step_count ? &flush->steps[flush->step_count - 1] : NULL;
+    const micap_flush_step *last = flush->last_group ? flush->last_group->last : NULL;
     const micap_target *before = last && !last->kind ? last->target : NULL;
     MICAP_ASSERT(target->created || chunk, "changes of dead entities are set aside");
     target->from = target->created ? NULL : chunk->archetype;
     target->to = NULL;
     target->edge.path = MICAP_EDGE_GENERAL;
     if (!find_place(world, target, before))
-        return false;
-    *out_step = (micap_flush_step){.target = target, .count = 1};
+        return NULL;
     if (before && before->from == target->from && before->to == target->to)
-        out_step->group = last->group;
-    else if (!group_of(world, target->from, target->to, &target->edge, &out_step->group))
-        return false;
-    return true;
+        return flush->last_group;
+    return group_of(world, target->from, target->to, &target->edge);
 }
 
 static bool plan_target(mica_world *world, micap_target *target)
 {
     const micap_chunk *chunk = micap_locate(world, target->entity).chunk;
-    micap_flush_step step;
     if (!target->created && chunk->number <= MICAP_CHUNK_PENDING) {
         if (!micap_flush_drop_values(world, target) ||
             !micap_flush_set_aside(world, target->entity, target->kind->location, target->kind->label))
             return micap_fail_memory(world, "flush"), false;
         return true;
     }
-    return place_target(world, target, chunk, &step) && push_step(world, step);
+    micap_group *group = place_target(world, target, chunk);
+    return group && add_target(world, target, group);
 }
 
 /* Whether modules have to be asked about changes of a kind: they destroy entities with attachments, with which others may die. */
@@ -326,7 +339,7 @@ static bool asks_modules(const mica_world *world, const micap_recorded_kind *kin
 }
 
 /* How many changes, from the first one on, are to living entities of the archetype of the first, in the same tier. */
-static uint32_t count_alike(const mica_world *world, const micap_flush_step *run, const micap_chunk *first)
+static uint32_t count_alike(const mica_world *world, const micap_gathered *run, const micap_chunk *first)
 {
     uint32_t count = 1, number = first->number, stride = run->kind->stride;
     const char *at = (const char *)run->changes + stride;
@@ -346,7 +359,7 @@ static uint32_t count_alike(const mica_world *world, const micap_flush_step *run
 }
 
 /* Makes room in a pool for the values of changes. */
-static bool expect_in_pool(mica_world *world, const micap_flush_step *run, const micap_kind_value *value)
+static bool expect_in_pool(mica_world *world, const micap_gathered *run, const micap_kind_value *value)
 {
     mica_pool *pool = micap_pool_of(world, value->component);
     micap_recorded *change = run->changes;
@@ -363,17 +376,22 @@ static bool expect_in_pool(mica_world *world, const micap_flush_step *run, const
     return fine || (micap_fail_memory(world, value->type->type.name), false);
 }
 
-/* Plans changes that are applied from the log. */
-static MICAP_INLINE bool plan_run(mica_world *world, micap_flush_step run, const micap_route *route)
+/* Makes room in pools for the values of changes. */
+static bool expect_in_pools(mica_world *world, const micap_gathered *run)
 {
-    const micap_kind_value *values = micap_kind_values(run.kind);
-    run.group = route->group;
-    run.each = route->each;
-    bool fine = !route->to || route->to == route->from || expect_rows(world, route->to, run.count);
-    for (uint32_t i = 0; run.kind->has_pools && fine && i < run.kind->value_count; ++i)
+    const micap_kind_value *values = micap_kind_values(run->kind);
+    bool fine = true;
+    for (uint32_t i = 0; fine && i < run->kind->value_count; ++i)
         if (values[i].operation == MICAP_OPERATION_VALUE && micap_is_pooled(values[i].component))
-            fine = expect_in_pool(world, &run, &values[i]);
-    return fine && push_step(world, run);
+            fine = expect_in_pool(world, run, &values[i]);
+    return fine;
+}
+
+/* Plans changes that are applied from the log. */
+static MICAP_INLINE bool plan_run(mica_world *world, const micap_gathered *run, const micap_route *route)
+{
+    return (!run->kind->has_pools || expect_in_pools(world, run)) &&
+           add_step(world, route->group, run->kind, run->changes, run->count, route->each);
 }
 
 /* Whether required components may come along with changes of a kind. */
@@ -469,11 +487,12 @@ static bool find_route(mica_world *world, micap_route *route)
         route->to = find_changed(world, route);
     if (!route->to && operation != MICAP_OPERATION_DESTROY)
         return true;
-    return group_of(world, route->from, route->to, &route->edge, &route->group) && judge(world, route);
+    route->group = group_of(world, route->from, route->to, &route->edge);
+    return route->group && judge(world, route);
 }
 
 /* Keeps what the target of the first change found. */
-static bool learn_route(mica_world *world, micap_route *route, const micap_target *target, uint32_t group)
+static bool learn_route(mica_world *world, micap_route *route, const micap_target *target, micap_group *group)
 {
     mica_value values[VALUES_MAX];
     if (target->created && list_created(route->kind, values))
@@ -491,25 +510,23 @@ static bool plan_single(mica_world *world, micap_recorded *change, const micap_r
     micap_target *target = micap_flush_make_target(world, change, kind);
     if (!target)
         return micap_fail_memory(world, "flush"), false;
-    micap_flush_step single = {.target = target, .count = 1};
     bool is_own = (kind->has_required && kind->has_pools) || /* what comes along depends on the entity, */
                   meets_pools(world, kind);                  /* or whether it is accepted */
     if (route && route->is_known && !is_own) {
         target->from = route->from;
         target->to = route->to;
         target->edge = route->edge;
-        single.group = route->group;
-        return (!target->brings || resolve_required(world, target)) && expect_target(world, target) &&
-               push_step(world, single);
+        return (!target->brings || resolve_required(world, target)) && add_target(world, target, route->group);
     }
     bool is_empty = !target->first;
-    if (!place_target(world, target, chunk, &single))
+    micap_group *group = place_target(world, target, chunk);
+    if (!group)
         return false;
     bool is_refused = !is_empty && !target->first; /* and so is each that follows */
-    return (!route || is_refused || learn_route(world, route, target, single.group)) && push_step(world, single);
+    return (!route || is_refused || learn_route(world, route, target, group)) && add_target(world, target, group);
 }
 
-static bool plan_singles(mica_world *world, const micap_flush_step *run, const micap_chunk *chunk, micap_route *route)
+static bool plan_singles(mica_world *world, const micap_gathered *run, const micap_chunk *chunk, micap_route *route)
 {
     micap_recorded *change = run->changes;
     for (uint32_t i = 0; i < run->count; ++i, change = micap_recorded_after(change, run->kind))
@@ -518,22 +535,40 @@ static bool plan_singles(mica_world *world, const micap_flush_step *run, const m
     return true;
 }
 
+/* Adds the route of a kind and an archetype, which may stay unknown. NULL with a report if memory runs out. */
+static micap_route *add_route(mica_world *world, const micap_recorded_kind *kind, micap_archetype *from, void **place)
+{
+    micap_flush *flush = &world->flush;
+    micap_route *route =
+        MICAP_RESERVE(&world->memory, flush->routes, &flush->route_capacity, (uint64_t)flush->route_count + 1)
+            ? micap_flush_allocate(world, sizeof *route)
+            : NULL;
+    if (!route)
+        return micap_fail_memory(world, "flush"), NULL;
+    *route = (micap_route){.kind = kind, .from = from};
+    flush->routes[flush->route_count++] = route;
+    if (place)
+        *place = route; /* it moves when the next one is found */
+    return find_route(world, route) ? route : NULL;
+}
+
 /* The route of a kind and an archetype, which may be unknown. NULL with a report if memory runs out. */
 static __attribute__((noinline)) micap_route *look_up_route(mica_world *world, const micap_recorded_kind *kind,
                                                             micap_archetype *from)
 {
     micap_flush *flush = &world->flush;
-    void **found = micap_flush_find(world, kind, from);
-    micap_route *route = found ? *found : NULL;
-    if (found && !route) {
-        *found = route = micap_flush_allocate(world, sizeof *route);
-        if (route)
-            *route = (micap_route){.kind = kind, .from = from};
-        if (route && !find_route(world, route))
-            return NULL;
+    micap_route *route = from && from->first_route < flush->route_count ? flush->routes[from->first_route] : NULL;
+    if (from && (!route || route->from != from)) {
+        from->first_route = flush->route_count;
+        route = add_route(world, kind, from, NULL);
+    } else if (!route || route->kind != kind) {
+        void **found = micap_flush_find(world, kind, from);
+        if (!found)
+            return micap_fail_memory(world, "flush"), NULL;
+        route = *found ? *found : add_route(world, kind, from, found);
     }
     if (!route)
-        return micap_fail_memory(world, "flush"), NULL;
+        return NULL;
     if (flush->recent)
         flush->recent->after = route;
     return flush->recent = route;
@@ -549,7 +584,7 @@ static MICAP_INLINE micap_route *route_of(mica_world *world, const micap_recorde
 }
 
 /* Plans the first of these changes, and those after it that take the same route if it is known. Returns how many, or 0 on error. */
-static uint32_t plan_first(mica_world *world, const micap_flush_step *step)
+static uint32_t plan_first(mica_world *world, const micap_gathered *step)
 {
     bool is_created = micap_kind_operation(step->kind) == MICAP_OPERATION_CREATE;
     const micap_chunk *chunk = is_created ? NULL : micap_locate(world, step->changes->entity).chunk;
@@ -560,16 +595,16 @@ static uint32_t plan_first(mica_world *world, const micap_flush_step *step)
     micap_route *route = route_of(world, step->kind, is_created ? NULL : chunk->archetype);
     if (!route)
         return 0;
-    micap_flush_step run = *step;
+    micap_gathered run = *step;
     if (!route->is_known)
         run.count = 1;
     else if (run.count > 1 && !is_created)
         run.count = count_alike(world, step, chunk);
-    bool fine = route->is_batch || route->each ? plan_run(world, run, route) : plan_singles(world, &run, chunk, route);
+    bool fine = route->is_batch || route->each ? plan_run(world, &run, route) : plan_singles(world, &run, chunk, route);
     return fine ? run.count : 0;
 }
 
-static bool plan_changes(mica_world *world, micap_flush_step step)
+static bool plan_changes(mica_world *world, micap_gathered step)
 {
     while (step.count) {
         uint32_t done = plan_first(world, &step);
@@ -582,51 +617,41 @@ static bool plan_changes(mica_world *world, micap_flush_step step)
 }
 
 /* Whether the changes of a step lie right after those of another one, and are of the same kind. */
-static bool continues(const micap_flush_step *step, const micap_flush_step *next)
+static bool continues(const micap_gathered *step, const micap_gathered *next)
 {
     return next->kind == step->kind &&
            (char *)next->changes == (char *)step->changes + (size_t)step->count * step->kind->stride;
+}
+
+/* Reserves rows where entities go. */
+static bool reserve_rows(mica_world *world)
+{
+    const micap_flush *flush = &world->flush;
+    for (uint32_t i = 0; i < flush->group_count; ++i) {
+        micap_archetype *to = flush->groups[i]->to;
+        bool has_room = !to || (to->open && to->open->capacity - to->open->count >= to->incoming);
+        if (!has_room && !micap_rows_reserve(world, to, to->incoming))
+            return micap_fail_memory(world, "flush"), false;
+    }
+    return true;
 }
 
 /* Finds where each entity goes, and reserves room for it. Dead entities are set aside. */
 static bool find_places(mica_world *world)
 {
     micap_flush *flush = &world->flush;
-    flush->step_count = flush->group_count = 0;
+    flush->route_count = 0;
     flush->recent = NULL;
+    flush->last_group = NULL;
     for (uint32_t i = 0; i < flush->gathered_count; ++i) {
-        micap_flush_step step = flush->gathered[i];
+        micap_gathered step = flush->gathered[i];
         if (step.kind) /* neighbours that were gathered one by one, or combined */
             while (i + 1 < flush->gathered_count && continues(&step, &flush->gathered[i + 1]))
                 step.count += flush->gathered[++i].count;
         if (!(step.kind ? plan_changes(world, step) : plan_target(world, step.target)))
             return false;
     }
-    for (uint32_t i = 0; i < flush->destination_count; ++i)
-        if (!micap_rows_reserve(world, flush->destinations[i], flush->destinations[i]->incoming)) {
-            micap_fail_memory(world, "flush");
-            return false;
-        }
-    return true;
-}
-
-/* Sorts the steps by (from, to): groups in order of first appearance, steps in a group likewise. */
-static bool sort_groups(mica_world *world)
-{
-    micap_flush *flush = &world->flush;
-    if (flush->group_count < 2) /* as they are */
-        return true;
-    if (!MICAP_RESERVE(&world->memory, flush->order, &flush->order_capacity, flush->step_count))
-        return micap_fail_memory(world, "flush"), false;
-    uint32_t begin = 0;
-    for (uint32_t i = 0; i < flush->group_count; ++i) {
-        uint32_t size = flush->groups[i].count;
-        flush->groups[i].count = begin;
-        begin += size;
-    }
-    for (uint32_t i = 0; i < flush->step_count; ++i)
-        flush->order[flush->groups[flush->steps[i].group].count++] = flush->steps[i];
-    return true;
+    return reserve_rows(world);
 }
 
 /* Notes come first, because they decide which entities die with others. */
@@ -639,5 +664,5 @@ mica_result micap_flush_plan(mica_world *world)
         return result;
     if (!micap_flush_doom_dependents(world))
         return micap_fail_memory(world, "flush");
-    return find_places(world) && sort_groups(world) ? MICA_OK : micap_failure(world);
+    return find_places(world) ? MICA_OK : micap_failure(world);
 }
