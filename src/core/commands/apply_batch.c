@@ -18,19 +18,17 @@ enum { GATHERED_MAX = 256 }; /* entities that are gathered at once */
 bool micap_batch_has_fast_pools(const mica_world *world, const micap_recorded_kind *kind)
 {
     const micap_kind_value *values = micap_kind_values(kind);
-    for (uint32_t i = 0; kind->has_pools && i < kind->value_count; ++i)
+    for (uint32_t i = 0; i < kind->value_count; ++i)
         if (micap_is_pooled(values[i].component) &&
             !micap_pool_is_fast(world, micap_pool_of(world, values[i].component)))
             return false;
     return true;
 }
 
-/* Whether rows move as bytes, and all columns that are new get values of the kind. */
+/* Whether rows move as bytes, and all columns that are new get values of the kind; along an edge without the fast path, or several. */
 static bool moves_fast(const micap_route *route)
 {
     const micap_archetype *from = route->from, *to = route->to;
-    if (route->edge.path != MICAP_EDGE_GENERAL)
-        return true;
     uint32_t known = 0, missing = to->column_count;
     for (uint32_t i = 0; i < from->column_count; ++i) {
         bool stays = micap_archetype_has(to, from->columns[i].component);
@@ -77,8 +75,6 @@ static bool is_hooked(const mica_world *world, const micap_route *route)
     const micap_archetype *from = route->from, *to = route->to;
     const micap_kind_value *values = micap_kind_values(route->kind);
     const uint32_t toggles = 1 << MICA_EVENT_ENABLE | 1 << MICA_EVENT_DISABLE;
-    if (!(micap_change_hooks(from) | micap_change_hooks(to)))
-        return false;
     if (to->hook_mask & toggles || is_difference_hooked(to, from, MICA_EVENT_ADD) ||
         is_difference_hooked(from, to, MICA_EVENT_REMOVE))
         return true;
@@ -97,13 +93,14 @@ bool micap_is_for_batch(const mica_world *world, const micap_route *route)
     micap_operation operation = micap_kind_operation(kind);
     if (operation == MICAP_OPERATION_DESTROY)
         return is_death_for_batch(world, route->from);
-    if (!micap_batch_has_fast_pools(world, kind))
+    if (kind->has_pools && !micap_batch_has_fast_pools(world, kind))
         return false;
     if (operation == MICAP_OPERATION_CREATE)
         return to->moves_as_bytes && !to->has_companions && !micap_creation_hooks(to);
-    if (to == route->from && is_in_pools(kind))
+    if (kind->has_pools && to == route->from && is_in_pools(kind))
         return true;
-    return (to == route->from ? kind->is_trivial : moves_fast(route)) && !is_hooked(world, route);
+    return (to == route->from ? kind->is_trivial : route->edge.path != MICAP_EDGE_GENERAL || moves_fast(route)) &&
+           (!(micap_change_hooks(route->from) | micap_change_hooks(to)) || !is_hooked(world, route));
 }
 
 /* Goes over the changes of steps. */
@@ -212,8 +209,8 @@ static void fill_columns(mica_world *world, micap_row spot, const micap_recorded
 }
 
 /* Moves one row along an edge, or without one, with the values of its change. */
-static void move_one(mica_world *world, micap_row from, const micap_group *group, const micap_recorded_kind *kind,
-                     const char *change)
+static MICAP_INLINE void move_one(mica_world *world, micap_row from, const micap_group *group,
+                                  const micap_recorded_kind *kind, const char *change)
 {
     const micap_edge *edge = &group->edge;
     mica_entity entity = ((const micap_recorded *)(const void *)change)->entity;
@@ -233,8 +230,8 @@ static void move_one(mica_world *world, micap_row from, const micap_group *group
 }
 
 /* One row or several; returns how many. */
-static uint32_t move_first(mica_world *world, const micap_group *group, const micap_recorded_kind *kind, cursor *at,
-                           uint32_t left)
+static MICAP_INLINE uint32_t move_first(mica_world *world, const micap_group *group, const micap_recorded_kind *kind,
+                                        cursor *at, uint32_t left)
 {
     gathered gathered;
     micap_row_batch run =
@@ -249,15 +246,20 @@ static uint32_t move_first(mica_world *world, const micap_group *group, const mi
     return run.count;
 }
 
-static void move_rows(mica_world *world, const micap_group *group, const micap_flush_step *step, uint32_t left)
+static __attribute__((noinline)) void move_rows(mica_world *world, const micap_group *group,
+                                                const micap_flush_step *step, uint32_t left)
 {
-    group->to->incoming -= left;
-    if (left == 1) {
-        move_one(world, micap_locate(world, step->changes->entity), group, step->kind, (const char *)step->changes);
-        return;
-    }
     for (cursor at = begin_steps(step); left;)
         left -= move_first(world, group, step->kind, &at, left);
+}
+
+static void move(mica_world *world, const micap_group *group, const micap_flush_step *step, uint32_t count)
+{
+    group->to->incoming -= count;
+    if (count == 1)
+        move_one(world, micap_locate(world, step->changes->entity), group, step->kind, (const char *)step->changes);
+    else
+        move_rows(world, group, step, count);
 }
 
 /* Overwrites values of components that the entities of changes have. */
@@ -320,7 +322,8 @@ static void fill_rows(mica_world *world, micap_row spot, const micap_recorded_ki
     micap_rows_have_moved(world);
 }
 
-static void create_rows(mica_world *world, micap_archetype *to, const micap_flush_step *step, uint32_t left)
+static __attribute__((noinline)) void create_rows(mica_world *world, micap_archetype *to, const micap_flush_step *step,
+                                                  uint32_t left)
 {
     cursor at = begin_steps(step);
     to->incoming -= left;
@@ -351,7 +354,21 @@ static void forget_all(mica_world *world, const mica_entity *entities, uint32_t 
         micap_entity_forget(world, entities[i]);
 }
 
-static void destroy_rows(mica_world *world, const micap_flush_step *step, uint32_t left)
+static void destroy_one(mica_world *world, mica_entity entity)
+{
+    micap_row spot = micap_locate(world, entity);
+    bool is_shared = world->flush.is_shared;
+    if (world->pools.count && !is_shared)
+        micap_pools_entity_dies(world, entity);
+    if (MICAP_UNLIKELY(!spot.chunk->archetype->trivial))
+        micap_rows_destruct(world, spot, 1);
+    micap_row_fill_hole(world, spot);
+    micap_rows_have_moved(world);
+    if (!is_shared)
+        micap_entity_forget(world, entity);
+}
+
+static __attribute__((noinline)) void destroy_rows(mica_world *world, const micap_flush_step *step, uint32_t left)
 {
     gathered gathered;
     bool is_shared = world->flush.is_shared;
@@ -383,9 +400,9 @@ const micap_flush_step *micap_batch_apply(mica_world *world, const micap_group *
     if (!group->from)
         create_rows(world, group->to, step, count);
     else if (!group->to)
-        destroy_rows(world, step, count);
+        count == 1 ? destroy_one(world, step->changes->entity) : destroy_rows(world, step, count);
     else if (group->from != group->to)
-        move_rows(world, group, step, count);
+        move(world, group, step, count);
     else
         overwrite_values(world, group->from, step, end);
     if (step->kind->has_pools && !world->flush.is_shared)

@@ -77,10 +77,11 @@ typedef struct micap_route {
     bool is_batch;                      /* the batch tier applies the changes, */
     const struct micap_each_plan *each; /* or they are applied one after the other; otherwise they are targets */
     micap_group *group;
+    micap_group own_group; /* memory for the group, if it is not there yet */
 } micap_route;
 
-/* What a flush finds by two addresses: the kind of two kinds of changes to one entity; and the route of a kind and an archetype and the
- * group of two archetypes, if it is not the first one of its archetype: see micap_archetype. */
+/* What a flush finds by two addresses: the kind of two kinds of changes to one entity; and, if it is not the first one of its archetype,
+ * the route of a kind and an archetype or the group of two archetypes. */
 typedef struct micap_pair {
     const void *first, *second;
     void *found;
@@ -113,9 +114,7 @@ typedef struct micap_flush {
     uint32_t group_count;
     uint32_t group_capacity;
     micap_group *last_group; /* of the last step that was planned */
-    micap_route **routes;
-    uint32_t route_count;
-    uint32_t route_capacity;
+    uint64_t serial;         /* of this plan: see micap_archetype */
     micap_pair *pairs;
     uint32_t pair_count;
     uint32_t pair_capacity;

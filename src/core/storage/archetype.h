@@ -69,11 +69,11 @@ typedef struct micap_archetype {
      * all others. See micap_next_hooked. */
     uint64_t hooked[3];
     uint32_t incoming; /* rows a flush is about to add */
-    /* The first route and the first group of a flush that are of this archetype, by their number. If there is none with this number,
-     * or it is of another archetype, then this one has none yet. */
-    uint32_t first_route;
-    uint32_t first_group;
     uint32_t listed;   /* while entities of a list are sorted by archetype: 1 + its place among them; else 0 */
+    uint64_t flush;    /* the serial number of the flush that these belong to: */
+    struct micap_route *first_route; /* of changes to entities of this archetype; NULL: none yet */
+    struct micap_group
+        *first_group;  /* of entities that go from this archetype, or that are created here; NULL: none yet */
     micap_edge *edges; /* open addressing by component id */
     uint32_t edge_count;
     uint32_t edge_capacity;
