@@ -304,22 +304,23 @@ void micap_batch_change_pools(mica_world *world, const micap_flush_step *first, 
             change_pool(world, step, value);
 }
 
-/* Makes `count` new rows of one chunk, of the entities of changes. */
-static void fill_rows(mica_world *world, micap_row spot, const micap_recorded_kind *kind, cursor *at, uint32_t count)
+/* Makes `count` new rows of one chunk, of the entities of changes. Returns the change after them. */
+static cursor fill_rows(mica_world *world, micap_row spot, const micap_recorded_kind *kind, cursor at, uint32_t count)
 {
     mica_entity *entities = micap_chunk_entities(spot.chunk) + spot.row;
     const char *changes[GATHERED_MAX];
+    uint32_t stride = kind->stride, number = spot.chunk->number;
     micap_touch_rows(world, spot.chunk, spot.row, count);
-    for (uint32_t i = 0; i < count; ++i, advance(at, kind->stride)) {
-        mica_entity entity = entity_at(at);
-        changes[i] = at->at;
+    for (uint32_t i = 0; i < count; ++i, advance(&at, stride)) {
+        mica_entity entity = entity_at(&at);
+        changes[i] = at.at;
         entities[i] = entity;
-        *micap_record_at(&world->entities, entity.index) =
-            micap_record_pack(entity.generation, spot.chunk->number, spot.row + i);
+        *micap_record_at(&world->entities, entity.index) = micap_record_pack(entity.generation, number, spot.row + i);
     }
     fill_columns(world, spot, kind, changes, count, NULL);
     micap_rows_count_up(spot, count);
     micap_rows_have_moved(world);
+    return at;
 }
 
 static __attribute__((noinline)) void create_rows(mica_world *world, micap_archetype *to, const micap_flush_step *step,
@@ -332,7 +333,7 @@ static __attribute__((noinline)) void create_rows(mica_world *world, micap_arche
         count = spot.chunk->capacity - spot.row;
         count = count < left ? count : left;
         count = count < GATHERED_MAX ? count : GATHERED_MAX;
-        fill_rows(world, spot, step->kind, &at, count);
+        at = fill_rows(world, spot, step->kind, at, count);
     }
 }
 
