@@ -343,21 +343,27 @@ static bool asks_modules(const mica_world *world, const micap_recorded_kind *kin
     return (world->has_dependents || world->sees_deaths) && micap_kind_operation(kind) == MICAP_OPERATION_DESTROY;
 }
 
-/* Makes room in a pool for the values of changes. */
+/* Makes room in a pool for the values of changes. Maps have pages; a direct index and the bits of a tag reach to the highest index. */
 static bool expect_in_pool(mica_world *world, const micap_gathered *run, const micap_kind_value *value)
 {
     mica_pool *pool = micap_pool_of(world, value->component);
-    micap_recorded *change = run->changes;
-    uint32_t page = UINT32_MAX;
-    bool fine = true;
     MICAP_ASSERT(pool, "kinds are interned when the pool exists");
+    const char *at = (const char *)run->changes;
+    uint32_t page = UINT32_MAX, stride = run->kind->stride;
+    mica_entity highest = run->changes->entity;
+    bool fine = true;
     pool->incoming += run->count;
-    for (uint32_t i = 0; fine && i < run->count; ++i, change = micap_recorded_after(change, run->kind)) {
-        if (change->entity.index >> MICAP_MAP_PAGE_SHIFT == page && pool->kind == MICAP_POOL_MAP)
+    for (uint32_t left = run->count; fine && left; --left, at += stride) {
+        mica_entity entity = ((const micap_recorded *)(const void *)at)->entity;
+        if (entity.index > highest.index)
+            highest = entity;
+        if (entity.index >> MICAP_MAP_PAGE_SHIFT == page)
             continue;
-        page = change->entity.index >> MICAP_MAP_PAGE_SHIFT;
-        fine = micap_pools_make_room(world, pool, change->entity, pool->incoming);
+        page = entity.index >> MICAP_MAP_PAGE_SHIFT;
+        fine = micap_pools_make_room(world, pool, entity, pool->incoming);
     }
+    if (fine && (pool->kind == MICAP_POOL_DIRECT || pool->kind == MICAP_POOL_TAG))
+        fine = micap_pools_make_room(world, pool, highest, pool->incoming);
     return fine || (micap_fail_memory(world, value->type->type.name), false);
 }
 
