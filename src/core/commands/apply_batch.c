@@ -115,11 +115,12 @@ static inline cursor begin_steps(const micap_flush_step *first)
     return (cursor){first, (const char *)first->changes, first->count};
 }
 
-/* Goes to the next change; the caller knows whether there is one. */
-static MICAP_INLINE void advance(cursor *cursor, uint32_t stride)
+/* Goes on by changes of the step; the caller knows whether there is one after them. */
+static MICAP_INLINE void skip(cursor *cursor, uint32_t stride, uint32_t count)
 {
-    cursor->at += stride;
-    if (--cursor->left || !cursor->step->next)
+    cursor->at += (size_t)count * stride;
+    cursor->left -= count;
+    if (cursor->left || !cursor->step->next)
         return;
     cursor->step = cursor->step->next;
     cursor->at = (const char *)cursor->step->changes;
@@ -137,24 +138,36 @@ typedef struct gathered {
     const char *changes[GATHERED_MAX];
 } gathered;
 
+/* Gathers changes that lie one after the other, as long as the records of their entities are the expected ones, each `direction` after
+ * the one before it. Returns how many. */
+static MICAP_INLINE uint32_t gather_stretch(const mica_world *world, const char *at, uint32_t stride, uint32_t count,
+                                            uint64_t expected, uint64_t direction, mica_entity *out_entities,
+                                            const char **out_changes)
+{
+    uint32_t done = 0;
+    for (; done < count; ++done, at += stride, expected += direction) {
+        mica_entity entity = ((const micap_recorded *)(const void *)at)->entity;
+        if (!micap_record_follows(*micap_record_at(&world->entities, entity.index), expected, 0))
+            break;
+        out_entities[done] = entity;
+        out_changes[done] = at;
+    }
+    return done;
+}
+
 /* Gathers changes, as long as the rows of their entities follow each other as the run needs it. Returns how many. */
 static uint32_t gather_run(const mica_world *world, const micap_row_batch *run, cursor *at, uint32_t stride,
                            gathered *out)
 {
-    mica_entity entity = entity_at(at);
-    uint64_t first = *micap_record_at(&world->entities, entity.index);
-    uint32_t count = 0, limit = run->count;
-    for (cursor next = *at;;) {
-        out->entities[count] = entity;
-        out->changes[count] = next.at;
-        advance(&next, stride);
-        if (++count == limit)
-            return *at = next, count;
-        entity = entity_at(&next);
-        uint64_t record = *micap_record_at(&world->entities, entity.index);
-        if (run->is_backward ? !micap_record_follows(first, record, count)
-                             : !micap_record_follows(record, first, count))
-            return *at = next, count;
+    uint64_t first = *micap_record_at(&world->entities, entity_at(at).index), direction = run->is_backward ? -1ULL : 1;
+    for (uint32_t count = 0, limit = run->count;;) {
+        uint32_t left = at->left < limit - count ? at->left : limit - count;
+        uint32_t done = gather_stretch(world, at->at, stride, left, first + count * direction, direction,
+                                       out->entities + count, out->changes + count);
+        count += done;
+        skip(at, stride, done);
+        if (done < left || count == limit)
+            return count;
     }
 }
 
@@ -311,7 +324,7 @@ static cursor fill_rows(mica_world *world, micap_row spot, const micap_recorded_
     const char *changes[GATHERED_MAX];
     uint32_t stride = kind->stride, number = spot.chunk->number;
     micap_touch_rows(world, spot.chunk, spot.row, count);
-    for (uint32_t i = 0; i < count; ++i, advance(&at, stride)) {
+    for (uint32_t i = 0; i < count; ++i, skip(&at, stride, 1)) {
         mica_entity entity = entity_at(&at);
         changes[i] = at.at;
         entities[i] = entity;
