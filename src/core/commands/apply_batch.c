@@ -18,19 +18,17 @@ enum { GATHERED_MAX = 256 }; /* entities that are gathered at once */
 bool micap_batch_has_fast_pools(const mica_world *world, const micap_recorded_kind *kind)
 {
     const micap_kind_value *values = micap_kind_values(kind);
-    for (uint32_t i = 0; kind->has_pools && i < kind->value_count; ++i)
+    for (uint32_t i = 0; i < kind->value_count; ++i)
         if (micap_is_pooled(values[i].component) &&
             !micap_pool_is_fast(world, micap_pool_of(world, values[i].component)))
             return false;
     return true;
 }
 
-/* Whether rows move as bytes, and all columns that are new get values of the kind. */
+/* Whether rows move as bytes, and all columns that are new get values of the kind; along an edge without the fast path, or several. */
 static bool moves_fast(const micap_route *route)
 {
     const micap_archetype *from = route->from, *to = route->to;
-    if (route->edge.path != MICAP_EDGE_GENERAL)
-        return true;
     uint32_t known = 0, missing = to->column_count;
     for (uint32_t i = 0; i < from->column_count; ++i) {
         bool stays = micap_archetype_has(to, from->columns[i].component);
@@ -77,8 +75,6 @@ static bool is_hooked(const mica_world *world, const micap_route *route)
     const micap_archetype *from = route->from, *to = route->to;
     const micap_kind_value *values = micap_kind_values(route->kind);
     const uint32_t toggles = 1 << MICA_EVENT_ENABLE | 1 << MICA_EVENT_DISABLE;
-    if (!(micap_change_hooks(from) | micap_change_hooks(to)))
-        return false;
     if (to->hook_mask & toggles || is_difference_hooked(to, from, MICA_EVENT_ADD) ||
         is_difference_hooked(from, to, MICA_EVENT_REMOVE))
         return true;
@@ -97,43 +93,95 @@ bool micap_is_for_batch(const mica_world *world, const micap_route *route)
     micap_operation operation = micap_kind_operation(kind);
     if (operation == MICAP_OPERATION_DESTROY)
         return is_death_for_batch(world, route->from);
-    if (!micap_batch_has_fast_pools(world, kind))
+    if (kind->has_pools && !micap_batch_has_fast_pools(world, kind))
         return false;
     if (operation == MICAP_OPERATION_CREATE)
         return to->moves_as_bytes && !to->has_companions && !micap_creation_hooks(to);
-    if (to == route->from && is_in_pools(kind))
+    if (kind->has_pools && to == route->from && is_in_pools(kind))
         return true;
-    return (to == route->from ? kind->is_trivial : moves_fast(route)) && !is_hooked(world, route);
+    return (to == route->from ? kind->is_trivial : route->edge.path != MICAP_EDGE_GENERAL || moves_fast(route)) &&
+           (!(micap_change_hooks(route->from) | micap_change_hooks(to)) || !is_hooked(world, route));
 }
 
-/* Gathers entities of changes, from the first one on, as long as their rows follow each other as the run needs it. */
-static uint32_t gather_run(const mica_world *world, const micap_row_batch *run, const micap_recorded *change,
-                           uint32_t stride, mica_entity *out_entities)
+/* Goes over the changes of steps. */
+typedef struct cursor {
+    const micap_flush_step *step;
+    const char *at;
+    uint32_t left; /* changes of the step, this one included */
+} cursor;
+
+static inline cursor begin_steps(const micap_flush_step *first)
 {
-    uint64_t first = *micap_record_at(&world->entities, change->entity.index);
-    uint32_t count = 1, limit = run->count;
-    out_entities[0] = change->entity;
-    for (; count < limit; ++count) {
-        change = (const micap_recorded *)(const void *)((const char *)change + stride);
-        mica_entity entity = change->entity;
-        uint64_t record = *micap_record_at(&world->entities, entity.index);
-        if (run->is_backward ? !micap_record_follows(first, record, count)
-                             : !micap_record_follows(record, first, count))
+    return (cursor){first, (const char *)first->changes, first->count};
+}
+
+/* Goes on by changes of the step; the caller knows whether there is one after them. */
+static MICAP_INLINE void skip(cursor *cursor, uint32_t stride, uint32_t count)
+{
+    cursor->at += (size_t)count * stride;
+    cursor->left -= count;
+    if (cursor->left || !cursor->step->next)
+        return;
+    cursor->step = cursor->step->next;
+    cursor->at = (const char *)cursor->step->changes;
+    cursor->left = cursor->step->count;
+}
+
+static inline mica_entity entity_at(const cursor *cursor)
+{
+    return ((const micap_recorded *)(const void *)cursor->at)->entity;
+}
+
+/* Changes whose entities have rows that follow each other. */
+typedef struct gathered {
+    mica_entity entities[GATHERED_MAX];
+    const char *changes[GATHERED_MAX];
+} gathered;
+
+/* Gathers changes that lie one after the other, as long as the records of their entities are the expected ones, each `direction` after
+ * the one before it. Returns how many. */
+static MICAP_INLINE uint32_t gather_stretch(const mica_world *world, const char *at, uint32_t stride, uint32_t count,
+                                            uint64_t expected, uint64_t direction, mica_entity *out_entities,
+                                            const char **out_changes)
+{
+    uint32_t done = 0;
+    for (; done < count; ++done, at += stride, expected += direction) {
+        mica_entity entity = ((const micap_recorded *)(const void *)at)->entity;
+        if (!micap_record_follows(*micap_record_at(&world->entities, entity.index), expected, 0))
             break;
-        out_entities[count] = entity;
+        out_entities[done] = entity;
+        out_changes[done] = at;
     }
-    return count;
+    return done;
+}
+
+/* Gathers changes, as long as the rows of their entities follow each other as the run needs it. Returns how many. */
+static uint32_t gather_run(const mica_world *world, const micap_row_batch *run, cursor *at, uint32_t stride,
+                           gathered *out)
+{
+    uint64_t first = *micap_record_at(&world->entities, entity_at(at).index), direction = run->is_backward ? -1ULL : 1;
+    for (uint32_t count = 0, limit = run->count;;) {
+        uint32_t left = at->left < limit - count ? at->left : limit - count;
+        uint32_t done = gather_stretch(world, at->at, stride, left, first + count * direction, direction,
+                                       out->entities + count, out->changes + count);
+        count += done;
+        skip(at, stride, done);
+        if (done < left || count == limit)
+            return count;
+    }
 }
 
 /* Copies the staged values of changes into a column. */
-static void fill_column(char *to, const char *from, uint32_t bytes, uint32_t stride, uint32_t count)
+static void fill_column(char *to, const char *const *changes, const micap_kind_value *value, uint32_t count)
 {
+    uint32_t bytes = value->bytes, offset = value->offset;
+    const char *const *end = changes + count;
     if (bytes == 12) /* a vector of three */
-        for (; count; --count, to += 12, from += stride)
-            memcpy(to, from, 12);
+        for (; changes < end; ++changes, to += 12)
+            memcpy(to, *changes + offset, 12);
     else
-        for (; count; --count, to += bytes, from += stride)
-            micap_copy_trivial(to, from, bytes);
+        for (; changes < end; ++changes, to += bytes)
+            micap_copy_trivial(to, *changes + offset, bytes);
 }
 
 /* Destroys values of rows of a run that go. Snapshots have what they need. */
@@ -158,23 +206,8 @@ static void move_run(mica_world *world, const micap_row_batch *run, const micap_
     micap_row_batch_end(world, run);
 }
 
-/* Moves one row along an edge, or without one. Returns where the value goes that an edge adds; otherwise NULL. */
-static inline char *move_one(mica_world *world, micap_row from, const micap_group *group, mica_entity entity)
-{
-    const micap_edge *edge = &group->edge;
-    char *value = NULL;
-    if (edge->path == MICAP_EDGE_ADDS)
-        value = micap_row_step_add(world, entity, from, edge);
-    else if (edge->path == MICAP_EDGE_REMOVES)
-        micap_row_step_remove(world, entity, from, edge);
-    else
-        micap_row_change_archetype(world, from, group->to);
-    micap_rows_have_moved(world);
-    return edge->column == MICAP_COLUMN_TAG ? NULL : value;
-}
-
 /* Copies the staged values of changes into the columns of rows, which are new where `from` (NULL: none) has no such column. */
-static void fill_columns(mica_world *world, micap_row spot, const micap_recorded_kind *kind, const char *at,
+static void fill_columns(mica_world *world, micap_row spot, const micap_recorded_kind *kind, const char *const *changes,
                          uint32_t count, const micap_archetype *from)
 {
     const micap_kind_value *value = micap_kind_values(kind), *end = value + kind->value_count;
@@ -184,63 +217,82 @@ static void fill_columns(mica_world *world, micap_row spot, const micap_recorded
         uint32_t column = micap_archetype_column(spot.chunk->archetype, value->component);
         if (from && micap_archetype_has(from, value->component))
             micap_touch_column(world, spot.chunk, column, spot.row, count, micap_version(world));
-        fill_column(micap_chunk_value(spot.chunk, column, spot.row), at + value->offset, value->bytes, kind->stride,
-                    count);
+        fill_column(micap_chunk_value(spot.chunk, column, spot.row), changes, value, count);
     }
+}
+
+/* Moves one row along an edge, or without one, with the values of its change. */
+static MICAP_INLINE void move_one(mica_world *world, micap_row from, const micap_group *group,
+                                  const micap_recorded_kind *kind, const char *change)
+{
+    const micap_edge *edge = &group->edge;
+    mica_entity entity = ((const micap_recorded *)(const void *)change)->entity;
+    micap_row to = micap_rows_next(group->to);
+    bool is_only = kind->value_count == 1 && edge->path != MICAP_EDGE_GENERAL;
+    if (edge->path == MICAP_EDGE_REMOVES)
+        micap_row_step_remove(world, entity, from, edge);
+    else if (edge->path == MICAP_EDGE_GENERAL)
+        micap_row_change_archetype(world, from, group->to);
+    else if (is_only && edge->column != MICAP_COLUMN_TAG)
+        micap_row_step_set(world, entity, from, edge, change + micap_kind_values(kind)->offset);
+    else
+        micap_row_step_add(world, entity, from, edge);
+    micap_rows_have_moved(world);
+    if (!is_only)
+        fill_columns(world, to, kind, &change, 1, group->from);
 }
 
 /* One row or several; returns how many. */
-static uint32_t move_first(mica_world *world, const micap_group *group, const micap_recorded_kind *kind, const char *at,
-                           uint32_t left)
+static MICAP_INLINE uint32_t move_first(mica_world *world, const micap_group *group, const micap_recorded_kind *kind,
+                                        cursor *at, uint32_t left)
 {
-    const micap_recorded *change = (const micap_recorded *)(const void *)at;
-    mica_entity entities[GATHERED_MAX];
-    micap_row_batch run = micap_row_batch_begin(micap_locate(world, change->entity), group->to,
-                                                left < GATHERED_MAX ? left : GATHERED_MAX);
-    run.count = gather_run(world, &run, change, kind->stride, entities);
-    if (run.count > 1)
-        move_run(world, &run, &group->edge, entities);
-    else
-        move_one(world, run.from, group, change->entity);
-    fill_columns(world, run.to, kind, at, run.count, kind->value_count > 1 ? group->from : NULL);
+    gathered gathered;
+    micap_row_batch run =
+        micap_row_batch_begin(micap_locate(world, entity_at(at)), group->to, left < GATHERED_MAX ? left : GATHERED_MAX);
+    run.count = gather_run(world, &run, at, kind->stride, &gathered);
+    if (run.count > 1) {
+        move_run(world, &run, &group->edge, gathered.entities);
+        fill_columns(world, run.to, kind, gathered.changes, run.count, kind->value_count > 1 ? group->from : NULL);
+    } else {
+        move_one(world, run.from, group, kind, gathered.changes[0]);
+    }
     return run.count;
 }
 
-static void move_rows(mica_world *world, const micap_flush_step *step, const micap_group *group)
+static __attribute__((noinline)) void move_rows(mica_world *world, const micap_group *group,
+                                                const micap_flush_step *step, uint32_t left)
 {
-    const micap_recorded_kind *kind = step->kind;
-    const char *at = (const char *)step->changes;
-    group->to->incoming -= step->count;
-    if (step->count == 1) {
-        mica_entity entity = step->changes->entity;
-        micap_row to = micap_rows_next(group->to);
-        char *value = move_one(world, micap_locate(world, entity), group, entity);
-        if (kind->value_count > 1 || group->edge.path == MICAP_EDGE_GENERAL)
-            fill_columns(world, to, kind, at, 1, group->from);
-        else if (value)
-            micap_copy_trivial(value, at + micap_kind_values(kind)->offset, micap_kind_values(kind)->bytes);
-        return;
-    }
-    for (uint32_t left = step->count, count; left; left -= count, at += (size_t)count * kind->stride)
-        count = move_first(world, group, kind, at, left);
+    for (cursor at = begin_steps(step); left;)
+        left -= move_first(world, group, step->kind, &at, left);
+}
+
+static void move(mica_world *world, const micap_group *group, const micap_flush_step *step, uint32_t count)
+{
+    group->to->incoming -= count;
+    if (count == 1)
+        move_one(world, micap_locate(world, step->changes->entity), group, step->kind, (const char *)step->changes);
+    else
+        move_rows(world, group, step, count);
 }
 
 /* Overwrites values of components that the entities of changes have. */
-static MICAP_INLINE void overwrite_values(mica_world *world, const micap_flush_step *step,
-                                          const micap_archetype *archetype)
+static MICAP_INLINE void overwrite_values(mica_world *world, const micap_archetype *archetype,
+                                          const micap_flush_step *first, const micap_flush_step *end)
 {
-    const micap_recorded_kind *kind = step->kind;
-    const micap_kind_value *value = micap_kind_values(kind), *end = value + kind->value_count;
-    for (; value < end; ++value) {
+    const micap_recorded_kind *kind = first->kind;
+    const micap_kind_value *value = micap_kind_values(kind), *last = value + kind->value_count;
+    for (; value < last; ++value) {
         if (!value->offset || (kind->has_pools && micap_is_pooled(value->component)))
             continue;
         uint32_t column = micap_archetype_column(archetype, value->component);
-        micap_recorded *change = step->changes;
-        for (uint32_t left = step->count; left; --left, change = micap_recorded_after(change, kind)) {
-            micap_row spot = micap_locate(world, change->entity);
-            micap_touch_value(world, spot.chunk, column, spot.row);
-            micap_copy_trivial(micap_chunk_value(spot.chunk, column, spot.row), (char *)change + value->offset,
-                               value->bytes);
+        for (const micap_flush_step *step = first; step != end; step = step->next) {
+            micap_recorded *change = step->changes;
+            for (uint32_t left = step->count; left; --left, change = micap_recorded_after(change, kind)) {
+                micap_row spot = micap_locate(world, change->entity);
+                micap_touch_value(world, spot.chunk, column, spot.row);
+                micap_copy_trivial(micap_chunk_value(spot.chunk, column, spot.row), (char *)change + value->offset,
+                                   value->bytes);
+            }
         }
     }
 }
@@ -257,40 +309,44 @@ static void change_pool(mica_world *world, const micap_flush_step *step, const m
     }
 }
 
-void micap_batch_change_pools(mica_world *world, const micap_flush_step *step)
+void micap_batch_change_pools(mica_world *world, const micap_flush_step *first, const micap_flush_step *end)
 {
-    const micap_kind_value *value = micap_kind_values(step->kind), *end = value + step->kind->value_count;
-    for (; value < end; ++value)
-        if (micap_is_pooled(value->component))
+    const micap_kind_value *value = micap_kind_values(first->kind), *last = value + first->kind->value_count;
+    for (; value < last; ++value)
+        for (const micap_flush_step *step = first; micap_is_pooled(value->component) && step != end; step = step->next)
             change_pool(world, step, value);
 }
 
-/* Fills new rows of one chunk, which belong to the entities of changes. */
-static void fill_rows(mica_world *world, micap_row spot, const micap_recorded_kind *kind, const char *at,
-                      uint32_t count)
+/* Makes `count` new rows of one chunk, of the entities of changes. Returns the change after them. */
+static cursor fill_rows(mica_world *world, micap_row spot, const micap_recorded_kind *kind, cursor at, uint32_t count)
 {
     mica_entity *entities = micap_chunk_entities(spot.chunk) + spot.row;
+    const char *changes[GATHERED_MAX];
+    uint32_t stride = kind->stride, number = spot.chunk->number;
     micap_touch_rows(world, spot.chunk, spot.row, count);
-    fill_columns(world, spot, kind, at, count, NULL);
-    for (uint32_t i = 0; i < count; ++i, at += kind->stride) {
-        mica_entity entity = ((const micap_recorded *)(const void *)at)->entity;
+    for (uint32_t i = 0; i < count; ++i, skip(&at, stride, 1)) {
+        mica_entity entity = entity_at(&at);
+        changes[i] = at.at;
         entities[i] = entity;
-        *micap_record_at(&world->entities, entity.index) =
-            micap_record_pack(entity.generation, spot.chunk->number, spot.row + i);
+        *micap_record_at(&world->entities, entity.index) = micap_record_pack(entity.generation, number, spot.row + i);
     }
+    fill_columns(world, spot, kind, changes, count, NULL);
+    micap_rows_count_up(spot, count);
+    micap_rows_have_moved(world);
+    return at;
 }
 
-static void create_rows(mica_world *world, const micap_flush_step *step, micap_archetype *to)
+static __attribute__((noinline)) void create_rows(mica_world *world, micap_archetype *to, const micap_flush_step *step,
+                                                  uint32_t left)
 {
-    const char *at = (const char *)step->changes;
-    to->incoming -= step->count;
-    for (uint32_t left = step->count, count; left; left -= count, at += (size_t)count * step->kind->stride) {
+    cursor at = begin_steps(step);
+    to->incoming -= left;
+    for (uint32_t count; left; left -= count) {
         micap_row spot = micap_rows_next(to);
         count = spot.chunk->capacity - spot.row;
         count = count < left ? count : left;
-        fill_rows(world, spot, step->kind, at, count);
-        micap_rows_count_up(spot, count);
-        micap_rows_have_moved(world);
+        count = count < GATHERED_MAX ? count : GATHERED_MAX;
+        at = fill_rows(world, spot, step->kind, at, count);
     }
 }
 
@@ -312,19 +368,31 @@ static void forget_all(mica_world *world, const mica_entity *entities, uint32_t 
         micap_entity_forget(world, entities[i]);
 }
 
-static void destroy_rows(mica_world *world, const micap_flush_step *step)
+static void destroy_one(mica_world *world, mica_entity entity)
 {
-    uint32_t stride = step->kind->stride;
-    const char *at = (const char *)step->changes;
-    mica_entity entities[GATHERED_MAX];
+    micap_row spot = micap_locate(world, entity);
     bool is_shared = world->flush.is_shared;
-    for (uint32_t left = step->count, count; left; left -= count, at += (size_t)count * stride) {
-        const micap_recorded *change = (const micap_recorded *)(const void *)at;
+    if (world->pools.count && !is_shared)
+        micap_pools_entity_dies(world, entity);
+    if (MICAP_UNLIKELY(!spot.chunk->archetype->trivial))
+        micap_rows_destruct(world, spot, 1);
+    micap_row_fill_hole(world, spot);
+    micap_rows_have_moved(world);
+    if (!is_shared)
+        micap_entity_forget(world, entity);
+}
+
+static __attribute__((noinline)) void destroy_rows(mica_world *world, const micap_flush_step *step, uint32_t left)
+{
+    gathered gathered;
+    bool is_shared = world->flush.is_shared;
+    cursor at = begin_steps(step);
+    for (uint32_t count; left; left -= count) {
         micap_row_batch run =
-            micap_row_batch_begin(micap_locate(world, change->entity), NULL, left < GATHERED_MAX ? left : GATHERED_MAX);
-        count = run.count = gather_run(world, &run, change, stride, entities);
+            micap_row_batch_begin(micap_locate(world, entity_at(&at)), NULL, left < GATHERED_MAX ? left : GATHERED_MAX);
+        count = run.count = gather_run(world, &run, &at, step->kind->stride, &gathered);
         for (uint32_t i = 0; world->pools.count && !is_shared && i < count; ++i)
-            micap_pools_entity_dies(world, entities[i]);
+            micap_pools_entity_dies(world, gathered.entities[i]);
         if (MICAP_UNLIKELY(!run.from.chunk->archetype->trivial))
             destruct_rows(world, &run);
         if (count > 1)
@@ -333,31 +401,34 @@ static void destroy_rows(mica_world *world, const micap_flush_step *step)
             micap_row_fill_hole(world, run.from);
         micap_rows_have_moved(world);
         if (!is_shared)
-            forget_all(world, entities, count);
+            forget_all(world, gathered.entities, count);
     }
 }
 
-void micap_batch_apply(mica_world *world, const micap_flush_step *step)
+const micap_flush_step *micap_batch_apply(mica_world *world, const micap_group *group, const micap_flush_step *step)
 {
-    const micap_group *group = &world->flush.groups[step->group];
+    const micap_flush_step *end = step->next;
+    uint32_t count = step->count;
+    for (; end && end->kind == step->kind; end = end->next)
+        count += end->count;
     if (!group->from)
-        create_rows(world, step, group->to);
+        create_rows(world, group->to, step, count);
     else if (!group->to)
-        destroy_rows(world, step);
+        count == 1 ? destroy_one(world, step->changes->entity) : destroy_rows(world, step, count);
     else if (group->from != group->to)
-        move_rows(world, step, group);
+        move(world, group, step, count);
     else
-        overwrite_values(world, step, group->from);
+        overwrite_values(world, group->from, step, end);
     if (step->kind->has_pools && !world->flush.is_shared)
-        micap_batch_change_pools(world, step);
+        micap_batch_change_pools(world, step, end);
+    return end;
 }
 
-void micap_batch_finish(mica_world *world, const micap_flush_step *step)
+void micap_batch_finish(mica_world *world, const micap_group *group, const micap_flush_step *step)
 {
-    const micap_group *group = &world->flush.groups[step->group];
     const micap_recorded *change = step->changes;
     if (step->kind->has_pools)
-        micap_batch_change_pools(world, step);
+        micap_batch_change_pools(world, step, step->next);
     for (uint32_t i = 0; !group->to && i < step->count; ++i) {
         if (world->pools.count)
             micap_pools_entity_dies(world, change->entity);

@@ -11,13 +11,14 @@ bool micap_is_for_batch(const mica_world *world, const micap_route *route);
 /* Whether all pools of a kind have the fast path. */
 bool micap_batch_has_fast_pools(const mica_world *world, const micap_recorded_kind *kind);
 
-/* Applies the part of changes that is in such pools. */
-void micap_batch_change_pools(mica_world *world, const micap_flush_step *step);
+/* Applies the part of changes that is in such pools: of the steps from one to another, which have the same kind. */
+void micap_batch_change_pools(mica_world *world, const micap_flush_step *step, const micap_flush_step *end);
 
-/* Applies a step of such changes. Everything it needs is reserved. */
-void micap_batch_apply(mica_world *world, const micap_flush_step *step);
+/* Applies a step of such changes, and those of the same kind that follow it in its group. Everything they need is reserved. Returns the
+ * step after them. */
+const micap_flush_step *micap_batch_apply(mica_world *world, const micap_group *group, const micap_flush_step *step);
 
 /* What several threads leave to one: changes of pools, and the handles of those that die. */
-void micap_batch_finish(mica_world *world, const micap_flush_step *step);
+void micap_batch_finish(mica_world *world, const micap_group *group, const micap_flush_step *step);
 
 #endif

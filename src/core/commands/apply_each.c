@@ -117,7 +117,7 @@ static inline void end_change(mica_world *world, const micap_flush_step *step, m
     if (plan->added_count | plan->set_count)
         micap_hooks_run_lists(world, spot, plan->hooked + plan->removed_count, plan->added_count, plan->set_count);
     if (step->kind->has_pools && !world->flush.is_shared)
-        micap_batch_change_pools(world, &(micap_flush_step){.kind = step->kind, .changes = change, .count = 1});
+        micap_batch_change_pools(world, &(micap_flush_step){.kind = step->kind, .changes = change, .count = 1}, NULL);
 }
 
 static void create_rows(mica_world *world, const micap_flush_step *step, micap_archetype *to)
@@ -160,9 +160,8 @@ static void destroy_rows(mica_world *world, const micap_flush_step *step)
     }
 }
 
-void micap_each_apply(mica_world *world, const micap_flush_step *step)
+void micap_each_apply(mica_world *world, const micap_group *group, const micap_flush_step *step)
 {
-    const micap_group *group = &world->flush.groups[step->group];
     if (!group->from)
         create_rows(world, step, group->to);
     else if (!group->to)

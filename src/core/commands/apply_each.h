@@ -31,6 +31,6 @@ bool micap_is_for_each(const mica_world *world, const micap_route *route);
 const micap_each_plan *micap_each_make_plan(mica_world *world, const micap_route *route);
 
 /* Applies a step with a plan. Everything it needs is reserved. */
-void micap_each_apply(mica_world *world, const micap_flush_step *step);
+void micap_each_apply(mica_world *world, const micap_group *group, const micap_flush_step *step);
 
 #endif

@@ -63,7 +63,7 @@ static bool is_worth_sharing(const mica_world *world)
         if (world->pools.all[i]->hook_mask)
             return false;
     for (uint32_t i = 0; i < flush->group_count; ++i)
-        if (!is_simple(world, &flush->groups[i]))
+        if (!is_simple(world, flush->groups[i]))
             return false;
     return true;
 }
@@ -81,36 +81,45 @@ static void list_families(families *all, const micap_flush *flush)
         all->numbers[i] = UINT32_MAX;
     }
     for (uint32_t i = 0; i < flush->group_count; ++i) {
-        const micap_group *group = &flush->groups[i];
+        const micap_group *group = flush->groups[i];
         if (group->from && group->to)
             all->parents[find(all, group->to->id)] = find(all, group->from->id);
     }
     for (uint32_t i = 0; i < flush->group_count; ++i) {
-        uint32_t head = family_of(all, &flush->groups[i]);
-        if (all->numbers[head] == UINT32_MAX)
-            all->numbers[head] = all->count++;
+        uint32_t head = family_of(all, flush->groups[i]);
+        if (all->numbers[head] == UINT32_MAX) {
+            all->numbers[head] = all->count;
+            all->first[++all->count] = 0;
+        }
+        ++all->first[all->numbers[head] + 1];
     }
-    uint32_t listed = 0;
-    for (uint32_t family = 0; family < all->count; ++family) {
-        all->first[family] = listed;
-        for (uint32_t i = 0; i < flush->group_count; ++i)
-            if (all->numbers[family_of(all, &flush->groups[i])] == family)
-                all->group_of[listed++] = i;
+    all->first[0] = 0;
+    for (uint32_t family = 1; family < all->count; ++family) /* from how many it has to where its groups end */
+        all->first[family + 1] += all->first[family];
+    for (uint32_t i = flush->group_count; i; --i) { /* then to where they begin */
+        uint32_t family = all->numbers[family_of(all, flush->groups[i - 1])];
+        all->group_of[--all->first[family + 1]] = i - 1;
     }
-    all->first[all->count] = listed;
+    for (uint32_t family = 0; family < all->count; ++family)
+        all->first[family] = all->first[family + 1];
+    all->first[all->count] = flush->group_count;
 }
 
 /* An entity that dies leaves its row. Its handle is freed later. */
-static void apply_step(mica_world *world, const micap_flush_step *step)
+static void apply_group(mica_world *world, const micap_group *group)
 {
-    if (step->each)
-        micap_each_apply(world, step);
-    else if (step->kind)
-        micap_batch_apply(world, step);
-    else if (!step->target->destroyed)
-        micap_target_apply(world, step->target);
-    else if (!step->target->created)
-        micap_row_fill_hole(world, micap_locate(world, step->target->entity));
+    const micap_flush_step *step = group->first, *next;
+    for (; step; step = next) {
+        next = step->next;
+        if (step->each)
+            micap_each_apply(world, group, step);
+        else if (step->kind)
+            next = micap_batch_apply(world, group, step);
+        else if (!step->target->destroyed)
+            micap_target_apply(world, step->target);
+        else if (!step->target->created)
+            micap_row_fill_hole(world, micap_locate(world, step->target->entity));
+    }
 }
 
 static void apply_family(void *data, uint32_t family)
@@ -118,28 +127,25 @@ static void apply_family(void *data, uint32_t family)
     families *all = data;
     mica_world *world = all->world;
     const micap_flush *flush = &world->flush;
-    for (uint32_t i = all->first[family]; i < all->first[family + 1]; ++i) {
-        uint32_t group = all->group_of[i], at = group ? flush->groups[group - 1].count : 0;
-        for (; at < flush->groups[group].count; ++at)
-            apply_step(world, &flush->order[at]);
-    }
+    for (uint32_t i = all->first[family]; i < all->first[family + 1]; ++i)
+        apply_group(world, flush->groups[all->group_of[i]]);
 }
 
 /* Keeps emptied chunks until all threads are done, because only one thread may use the arena. */
 static void hold_chunks(const micap_flush *flush, bool hold)
 {
     for (uint32_t i = 0; i < flush->group_count; ++i) {
-        micap_archetype *from = flush->groups[i].from;
+        micap_archetype *from = flush->groups[i]->from;
         if (from)
             from->incoming += hold ? 1 : -1u;
     }
 }
 
 /* Applies what does not belong to an archetype: pools and handles. */
-static void finish_step(mica_world *world, const micap_flush_step *step)
+static void finish_step(mica_world *world, const micap_group *group, const micap_flush_step *step)
 {
     if (step->kind) {
-        micap_batch_finish(world, step);
+        micap_batch_finish(world, group, step);
     } else if (step->target->destroyed) {
         if (world->pools.count && !step->target->created)
             micap_pools_entity_dies(world, step->target->entity);
@@ -154,10 +160,11 @@ static void finish(mica_world *world)
     const micap_flush *flush = &world->flush;
     hold_chunks(flush, false);
     for (uint32_t i = 0; i < flush->group_count; ++i)
-        if (flush->groups[i].from)
-            micap_rows_shrink(world, flush->groups[i].from, 1);
-    for (uint32_t i = 0; i < flush->step_count; ++i)
-        finish_step(world, &flush->order[i]);
+        if (flush->groups[i]->from)
+            micap_rows_shrink(world, flush->groups[i]->from, 1);
+    for (uint32_t i = 0; i < flush->group_count; ++i)
+        for (const micap_flush_step *step = flush->groups[i]->first; step; step = step->next)
+            finish_step(world, flush->groups[i], step);
     ++world->structure;
 }
 

@@ -123,9 +123,25 @@ static void forget_doomed(mica_world *world)
 {
     const micap_flush *flush = &world->flush;
     for (uint32_t i = 0; flush->has_doomed && i < flush->gathered_count; ++i) {
-        const micap_flush_step *step = &flush->gathered[i];
+        const micap_gathered *step = &flush->gathered[i];
         if (!step->kind && step->target->doomed && step->target->created)
             micap_entity_forget_pending(world, step->target->entity);
+    }
+}
+
+static void apply_group(mica_world *world, const micap_group *group)
+{
+    const micap_flush_step *step = group->first;
+    while (step) {
+        if (step->kind && !step->each) {
+            step = micap_batch_apply(world, group, step);
+            continue;
+        }
+        if (step->each)
+            micap_each_apply(world, group, step);
+        else
+            micap_target_apply(world, step->target);
+        step = step->next;
     }
 }
 
@@ -134,16 +150,9 @@ static void apply_plan(mica_world *world)
     const micap_flush *flush = &world->flush;
     for (uint32_t i = 0; i < flush->dropped_count; ++i)
         micap_values_destruct(flush->dropped[i].type, flush->dropped[i].value, 1);
-    if (!micap_flush_apply_parallel(world)) {
-        const micap_flush_step *order = micap_flush_order(flush);
-        for (uint32_t i = 0; i < flush->step_count; ++i)
-            if (order[i].each)
-                micap_each_apply(world, &order[i]);
-            else if (order[i].kind)
-                micap_batch_apply(world, &order[i]);
-            else
-                micap_target_apply(world, order[i].target);
-    }
+    if (!micap_flush_apply_parallel(world))
+        for (uint32_t i = 0; i < flush->group_count; ++i)
+            apply_group(world, flush->groups[i]);
     forget_doomed(world);
 }
 
@@ -295,8 +304,6 @@ void micap_flush_free(mica_world *world)
 {
     micap_flush *flush = &world->flush;
     MICAP_RELEASE_ARRAY(&world->memory, flush->gathered, flush->gathered_capacity);
-    MICAP_RELEASE_ARRAY(&world->memory, flush->steps, flush->step_capacity);
-    MICAP_RELEASE_ARRAY(&world->memory, flush->order, flush->order_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->table, flush->table_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->groups, flush->group_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->pairs, flush->pair_capacity);
@@ -304,7 +311,6 @@ void micap_flush_free(mica_world *world)
     MICAP_RELEASE_ARRAY(&world->memory, flush->dropped, flush->dropped_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->made, flush->made_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->dead, flush->dead_capacity);
-    MICAP_RELEASE_ARRAY(&world->memory, flush->destinations, flush->destination_capacity);
     micap_stage_free(&world->memory, &flush->stage);
-    *flush = (micap_flush){0};
+    *flush = (micap_flush){.serial = flush->serial};
 }

@@ -37,23 +37,33 @@ typedef struct micap_target {
     micap_archetype *to;   /* NULL if it is destroyed */
 } micap_target;
 
-/* A step of the plan: a target, or changes that lie one after the other in a log, each the only one of its entity. */
-typedef struct micap_flush_step {
+/* What is gathered: a target, or changes that lie one after the other in a log, each the only one of its entity. */
+typedef struct micap_gathered {
     const micap_recorded_kind *kind; /* of the changes; NULL: it is a target */
     union {
         micap_recorded *changes;
         micap_target *target;
     };
     uint32_t count; /* of entities */
-    uint32_t group;
+} micap_gathered;
+
+/* A step of the plan: the same, of entities that all take the same way. */
+typedef struct micap_flush_step {
+    const micap_recorded_kind *kind;
+    union {
+        micap_recorded *changes;
+        micap_target *target;
+    };
     const struct micap_each_plan *each; /* the changes are applied one after the other; NULL: all at once */
+    struct micap_flush_step *next;      /* of the same group */
+    uint32_t count;
 } micap_flush_step;
 
-/* Steps with the same (from, to) are applied together, in order of first appearance. */
+/* Steps with the same (from, to) are applied together. */
 typedef struct micap_group {
     micap_archetype *from, *to; /* as of a target */
     micap_edge edge;            /* if it has the fast path */
-    uint32_t count;             /* of steps; then where those of the group end in the order */
+    micap_flush_step *first, *last;
 } micap_group;
 
 /* Where changes of a kind to entities of one archetype go. */
@@ -66,11 +76,12 @@ typedef struct micap_route {
     bool is_known;                      /* otherwise the first change finds it, by its target */
     bool is_batch;                      /* the batch tier applies the changes, */
     const struct micap_each_plan *each; /* or they are applied one after the other; otherwise they are targets */
-    uint32_t group;
+    micap_group *group;
+    micap_group own_group; /* memory for the group, if it is not there yet */
 } micap_route;
 
-/* What a flush finds by two addresses: the kind of two kinds of changes to one entity, the route of a kind and an archetype, and
- * 1 + the group of two archetypes. */
+/* What a flush finds by two addresses: the kind of two kinds of changes to one entity; and, if it is not the first one of its archetype,
+ * the route of a kind and an archetype or the group of two archetypes. */
 typedef struct micap_pair {
     const void *first, *second;
     void *found;
@@ -90,23 +101,20 @@ typedef struct micap_dead {
 
 /* The state of a flush. Its memory is kept between flushes. */
 typedef struct micap_flush {
-    micap_flush_step *gathered; /* in order of first touch over all buffers, */
+    micap_gathered *gathered; /* in order of first touch over all buffers */
     uint32_t gathered_count;
     uint32_t gathered_capacity;
-    micap_flush_step *steps; /* then split by archetype and without the dead, */
-    uint32_t step_count;
-    uint32_t step_capacity;
-    micap_flush_step *order; /* then group by group, if there are several */
-    uint32_t order_capacity;
     uint64_t entity_count;
     uint32_t *table; /* by entity: 1 + position among those gathered, which have one entity each then */
     uint32_t table_capacity;
     uint32_t table_mask;
     bool has_table;
     bool has_doomed;
-    micap_group *groups;
+    micap_group **groups; /* in order of first appearance: what is gathered, split by archetype and without the dead */
     uint32_t group_count;
     uint32_t group_capacity;
+    micap_group *last_group; /* of the last step that was planned */
+    uint64_t serial;         /* of this plan: see micap_archetype */
     micap_pair *pairs;
     uint32_t pair_count;
     uint32_t pair_capacity;
@@ -122,20 +130,11 @@ typedef struct micap_flush {
     micap_dead *dead; /* for which something was recorded */
     uint32_t dead_count;
     uint32_t dead_capacity;
-    micap_archetype **destinations; /* those with incoming rows */
-    uint32_t destination_count;
-    uint32_t destination_capacity;
     struct micap_note *last_note; /* that was applied */
-    micap_stage stage;            /* memory of the plan: targets, commands, combined kinds and changes, routes */
-    bool is_shared;               /* several threads apply it: what is not of an archetype is left alone */
-    mica_result refusal;          /* why changes of some target were dropped as impossible, or MICA_OK */
+    micap_stage stage;   /* memory of the plan: targets, commands, combined kinds and changes, routes, steps, groups */
+    bool is_shared;      /* several threads apply it: what is not of an archetype is left alone */
+    mica_result refusal; /* why changes of some target were dropped as impossible, or MICA_OK */
 } micap_flush;
-
-/* The steps of the plan in the order in which they are applied. */
-static inline const micap_flush_step *micap_flush_order(const micap_flush *flush)
-{
-    return flush->group_count > 1 ? flush->order : flush->steps;
-}
 
 void micap_flush_free(mica_world *world);
 

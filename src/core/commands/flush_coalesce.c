@@ -307,17 +307,17 @@ micap_target *micap_flush_make_target(mica_world *world, micap_recorded *change,
 }
 
 /* The target of a step that has one entity: made from its change if need be. */
-static micap_target *target_of(mica_world *world, micap_flush_step *step)
+static micap_target *target_of(mica_world *world, micap_gathered *step)
 {
     if (!step->kind)
         return step->target;
     micap_target *target = micap_flush_make_target(world, step->changes, step->kind);
     if (target)
-        *step = (micap_flush_step){.target = target, .count = 1};
+        *step = (micap_gathered){.target = target, .count = 1};
     return target;
 }
 
-static mica_entity entity_of(const micap_flush_step *step)
+static mica_entity entity_of(const micap_gathered *step)
 {
     return step->kind ? step->changes->entity : step->target->entity;
 }
@@ -357,7 +357,7 @@ static void doom(mica_world *world, const mica_entity *entities, uint32_t count,
     }
 }
 
-static bool is_death(const micap_flush_step *step)
+static bool is_death(const micap_gathered *step)
 {
     return step->kind ? micap_kind_operation(step->kind) == MICAP_OPERATION_DESTROY
                       : step->target->destroyed && !step->target->doomed;
@@ -432,7 +432,7 @@ static bool needs_table(const mica_world *world, uint64_t *out_entity_count)
     return (buffers > 1 && (!rises || has_foreign)) || dies_with_others || (dies && has_notes);
 }
 
-static MICAP_INLINE bool push(mica_world *world, micap_flush_step step)
+static MICAP_INLINE bool push(mica_world *world, micap_gathered step)
 {
     micap_flush *flush = &world->flush;
     if (!MICAP_RESERVE(&world->memory, flush->gathered, &flush->gathered_capacity, (uint64_t)flush->gathered_count + 1))
@@ -483,7 +483,7 @@ static inline void copy_values(micap_recorded *into, const micap_recorded_kind *
 
 /* Merges changes into a step, as one change of a combined kind. False if they need a target, or if memory runs out; then the step is
  * as it was. */
-static bool combine(mica_world *world, micap_flush_step *step, const micap_recording *recording, micap_recorded *change,
+static bool combine(mica_world *world, micap_gathered *step, const micap_recording *recording, micap_recorded *change,
                     const micap_recorded *first)
 {
     const micap_recorded_kind *kind = step->kind, *kinds = recording->kinds;
@@ -494,7 +494,7 @@ static bool combine(mica_world *world, micap_flush_step *step, const micap_recor
             return false;
     }
     if (kind->shape == MICAP_OPERATION_DESTROY) {
-        *step = (micap_flush_step){.kind = kind, .changes = last, .count = 1};
+        *step = (micap_gathered){.kind = kind, .changes = last, .count = 1};
         return true;
     }
     micap_recorded *merged = micap_stage_allocate(&world->memory, &world->flush.stage, kind->stride, kind->alignment);
@@ -504,7 +504,7 @@ static bool combine(mica_world *world, micap_flush_step *step, const micap_recor
     copy_values(merged, kind, step->changes, step->kind);
     for (; change; change = after(change, first))
         copy_values(merged, kind, change, &kinds[change->kind]);
-    *step = (micap_flush_step){.kind = kind, .changes = merged, .count = 1};
+    *step = (micap_gathered){.kind = kind, .changes = merged, .count = 1};
     return true;
 }
 
@@ -515,18 +515,18 @@ static bool add_entity(mica_world *world, const micap_recording *recording, mica
     const micap_recorded_kind *kind = &recording->kinds[first->kind];
     uint32_t *slot = flush->has_table ? &flush->table[slot_of(flush, first->entity)] : NULL;
     if (slot && *slot) {
-        micap_flush_step *step = &flush->gathered[*slot - 1];
+        micap_gathered *step = &flush->gathered[*slot - 1];
         if (step->kind && combine(world, step, recording, first, first))
             return true;
         micap_target *target = target_of(world, step);
         return target && merge_changes(world, target, recording, first);
     }
-    micap_flush_step step = {.kind = kind, .changes = first, .count = 1};
+    micap_gathered step = {.kind = kind, .changes = first, .count = 1};
     if (!kind->is_simple || (first->next && !combine(world, &step, recording, first->next, first))) {
         micap_target *target = begin_target(world, first->entity, kind);
         if (!target || !merge_changes(world, target, recording, first))
             return false;
-        step = (micap_flush_step){.target = target, .count = 1};
+        step = (micap_gathered){.target = target, .count = 1};
     }
     if (!push(world, step))
         return false;
@@ -556,7 +556,7 @@ static bool gather_segment(mica_world *world, const micap_recording *recording, 
             if (next->kind != first->kind || next->state != MICAP_RECORDED_FIRST || next->next)
                 break;
         }
-        if (!push(world, (micap_flush_step){.kind = kind, .changes = first, .count = count}))
+        if (!push(world, (micap_gathered){.kind = kind, .changes = first, .count = count}))
             return false;
     }
     return true;
@@ -569,14 +569,14 @@ bool micap_flush_destroys(const mica_world *world, mica_entity entity)
     uint32_t at = flush->has_table ? flush->table[slot_of(flush, entity)] : 0;
     if (!at)
         return false;
-    const micap_flush_step *step = &flush->gathered[at - 1];
+    const micap_gathered *step = &flush->gathered[at - 1];
     return step->kind ? micap_kind_operation(step->kind) == MICAP_OPERATION_DESTROY : step->target->destroyed;
 }
 
 bool micap_flush_coalesce(mica_world *world)
 {
     micap_flush *flush = &world->flush;
-    flush->gathered_count = flush->dropped_count = flush->dead_count = flush->destination_count = 0;
+    flush->gathered_count = flush->dropped_count = flush->dead_count = flush->group_count = 0;
     flush->made_count = 0;
     flush->has_doomed = false;
     flush->has_table = needs_table(world, &flush->entity_count);

@@ -322,9 +322,9 @@ static MICAP_INLINE bool copy_created(const mica_commands *commands, const micap
                                       const mica_value *values, uint32_t count, mica_location location)
 {
     const micap_recording *recording = &commands->recording;
-    return MICAP_LIKELY(is_stocked(commands) && kind->value_count == count && kind->is_simple &&
-                        kind->copies_as_bytes &&
-                        micap_is_kind(kind, MICAP_OPERATION_CREATE, location, commands->label) &&
+    return MICAP_LIKELY(is_stocked(commands) && kind->value_count == count &&
+                        kind->fast_shape == MICAP_OPERATION_CREATE && kind->location.line == location.line &&
+                        kind->location.file == location.file && kind->label == commands->label &&
                         (uintptr_t)recording->end + kind->room_bytes <= (uintptr_t)recording->limit &&
                         copy_values(kind, recording->end, values, count));
 }
@@ -340,16 +340,14 @@ static MICAP_INLINE mica_entity append_created(mica_commands *commands, const mi
     return entity;
 }
 
-/* A kind that was not used last: a loop mostly repeats what followed it, and otherwise it is looked up. */
+/* A kind that does not follow the last one as it did before: it is that one again, or it is looked up. */
 static __attribute__((noinline)) mica_entity create_other(mica_commands *commands, const mica_value *values,
                                                           uint32_t count, mica_location location)
 {
-    micap_recording *recording = &commands->recording;
-    micap_recorded_kind *guess = recording->recent ? &recording->kinds[recording->recent->after] : NULL;
-    if (!guess || !copy_created(commands, guess, values, count, location))
+    const micap_recorded_kind *kind = commands->recording.recent;
+    if (!kind || !copy_created(commands, kind, values, count, location))
         return create_any(commands, values, count, location);
-    recording->recent = guess;
-    return append_created(commands, guess);
+    return append_created(commands, kind);
 }
 
 mica_entity mica_command_create_id(mica_commands *commands, const mica_value *values, uint32_t count,
@@ -358,9 +356,13 @@ mica_entity mica_command_create_id(mica_commands *commands, const mica_value *va
     if (MICAP_MISSING(NULL, commands) || MICAP_MISSING_ARRAY(commands->world, values, count))
         return mica_nil();
     micap_check_buffer(commands);
-    const micap_recorded_kind *kind = commands->recording.recent;
-    if (MICAP_UNLIKELY(!kind || !copy_created(commands, kind, values, count, location)))
+    micap_recording *recording = &commands->recording;
+    if (MICAP_UNLIKELY(!recording->recent))
         return create_other(commands, values, count, location);
+    micap_recorded_kind *kind = &recording->kinds[recording->recent->after]; /* a loop repeats what followed it */
+    if (MICAP_UNLIKELY(!copy_created(commands, kind, values, count, location)))
+        return create_other(commands, values, count, location);
+    recording->recent = kind;
     return append_created(commands, kind);
 }
 

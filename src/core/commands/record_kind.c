@@ -146,9 +146,10 @@ static bool describe_kind(mica_commands *commands, micap_recorded_kind *kind, co
     place_values(kind, places);
     if (kind->values)
         kind->value.component = kind->values[0].component; /* for guess_kind */
-    bool is_fast = kind->shape == MICAP_SHAPE_SET && kind->is_simple && kind->copies_as_bytes &&
-                   micap_is_words(kind->value.bytes) && kind->value.bytes == values->size_bytes;
-    kind->fast_shape = is_fast ? MICAP_SHAPE_SET : 0;
+    bool is_words =
+        kind->shape == MICAP_SHAPE_SET && micap_is_words(kind->value.bytes) && kind->value.bytes == values->size_bytes;
+    bool is_fast = kind->is_simple && kind->copies_as_bytes && (is_words || kind->shape == MICAP_OPERATION_CREATE);
+    kind->fast_shape = is_fast ? kind->shape : 0;
     return true;
 }
 

@@ -65,7 +65,7 @@ typedef struct micap_recorded_kind {
     uint32_t number; /* among those of the recording */
     uint32_t after;  /* the kind that was used after it: a loop repeats the same kinds */
     uint32_t value_count;
-    uint32_t fast_shape; /* the shape, if set has a fast path for its value; otherwise 0 */
+    uint32_t fast_shape; /* the shape, if set or create has a fast path for its values; otherwise 0 */
     uint32_t stride;     /* bytes of a change with its values */
     uint32_t room_bytes; /* the same; UINT32_MAX if the room that is left may be aligned wrongly */
     uint32_t alignment;

@@ -209,7 +209,10 @@ static mica_entity record_clone(mica_world *world, mica_entity entity, const clo
     return clone;
 }
 
-enum { HOOKED_MAX = 16 }; /* columns of a row whose hooks are called by the fast path */
+enum {
+    HOOKED_MAX = 16, /* columns of a row whose hooks are called by the fast path */
+    LISTED_MAX = 32, /* components of an entity that the fast path with pools copies */
+};
 
 /* Calls the hooks of a row that was created with all its values. */
 static void announce_row(mica_world *world, micap_row row)
@@ -248,11 +251,51 @@ static mica_entity clone_row(mica_world *world, mica_entity entity, micap_archet
     return clone;
 }
 
-static bool is_for_row(const mica_world *world, mica_entity entity, const micap_archetype *archetype)
+static bool is_for_row(const micap_archetype *archetype)
 {
-    return archetype->copies_as_bytes && !archetype->has_companions && !world->recording_depth &&
-           (!micap_creation_hooks(archetype) || archetype->column_count <= HOOKED_MAX) &&
-           !micap_pools_mask(&world->pools, entity.index);
+    return !micap_creation_hooks(archetype) || archetype->column_count <= HOOKED_MAX;
+}
+
+/* The same for an entity that is also in pools with the fast path: its values are listed where they are, and an entity is created with
+ * them. */
+static __attribute__((noinline)) mica_entity clone_listed(mica_world *world, mica_entity entity, micap_row spot,
+                                                          uint64_t mask)
+{
+    const micap_archetype *archetype = spot.chunk->archetype;
+    mica_value values[LISTED_MAX], *value = values;
+    for (uint32_t i = 0, column = 0; i < archetype->component_count; ++i, ++value) {
+        *value = (mica_value){.component = archetype->components[i]};
+        if (column < archetype->column_count && archetype->columns[column].component == value->component)
+            value->data = micap_chunk_value(spot.chunk, column++, spot.row);
+    }
+    for (uint32_t i = 0; i < world->pools.count; ++i) {
+        const mica_pool *pool = world->pools.all[i];
+        if (mask >> pool->bit & 1)
+            *value++ = (mica_value){.component = pool->type->id,
+                                    .data = pool->values ? micap_pool_value(pool, micap_pool_row(pool, entity)) : NULL};
+    }
+    return micap_create_exactly(world, values, (uint32_t)(value - values));
+}
+
+static bool is_for_list(const mica_world *world, const micap_archetype *archetype, uint64_t mask)
+{
+    return micap_pools_leave_fast(&world->pools, mask) && !micap_creation_hooks(archetype) &&
+           archetype->component_count + world->pools.count <= LISTED_MAX;
+}
+
+/* The general path: now, or recorded. */
+static __attribute__((noinline)) mica_entity clone_any(mica_world *world, mica_entity entity)
+{
+    _Alignas(MICAP_ARRAY_ALIGNMENT) char room[ROOM_BYTES];
+    cloning parts = {0};
+    if (!begin_cloning(world, entity, &parts, room)) {
+        micap_fail_memory(world, "clone");
+        return mica_nil();
+    }
+    mica_entity clone = world->recording_depth ? record_clone(world, entity, &parts) : clone_now(world, entity, &parts);
+    if (parts.bytes > ROOM_BYTES)
+        micap_release(&world->memory, parts.values, parts.bytes, MICAP_ARRAY_ALIGNMENT);
+    return clone;
 }
 
 mica_entity mica_clone(mica_world *world, mica_entity entity)
@@ -265,16 +308,13 @@ mica_entity mica_clone(mica_world *world, mica_entity entity)
         micap_fail_dead(world, entity, "clone");
         return mica_nil();
     }
-    if (MICAP_LIKELY(is_for_row(world, entity, spot.chunk->archetype)))
-        return clone_row(world, entity, spot.chunk->archetype);
-    _Alignas(MICAP_ARRAY_ALIGNMENT) char room[ROOM_BYTES];
-    cloning parts = {0};
-    if (!begin_cloning(world, entity, &parts, room)) {
-        micap_fail_memory(world, "clone");
-        return mica_nil();
+    micap_archetype *archetype = spot.chunk->archetype;
+    if (archetype->copies_as_bytes && !archetype->has_companions && !world->recording_depth) {
+        uint64_t mask = micap_pools_mask(&world->pools, entity.index);
+        if (!mask && is_for_row(archetype))
+            return clone_row(world, entity, archetype);
+        if (mask && is_for_list(world, archetype, mask))
+            return clone_listed(world, entity, spot, mask);
     }
-    mica_entity clone = world->recording_depth ? record_clone(world, entity, &parts) : clone_now(world, entity, &parts);
-    if (parts.bytes > ROOM_BYTES)
-        micap_release(&world->memory, parts.values, parts.bytes, MICAP_ARRAY_ALIGNMENT);
-    return clone;
+    return clone_any(world, entity);
 }
