@@ -14,7 +14,7 @@ LAYERS = (
     ("pool",),
     ("core",),
     ("flow",),
-    ("hierarchy", "snapshot", "replication"),
+    ("relation", "hierarchy", "snapshot", "replication"),
     ("recording", "resource"),
     ("json", "sql"),
     ("cli",),
