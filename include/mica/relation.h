@@ -109,6 +109,13 @@ MICA_API bool mica_edge_next(mica_edges *edges);
 MICA_API mica_result mica_place_source_id(mica_world *world, mica_entity source, mica_component relation,
                                           mica_entity target, mica_entity before);
 
+/* For loaders: adds edges from whole values, as the description of the relation says: fields, target and rank. The edges of a source
+ * come in the order of the list, after those it has; the sources of a target in the order of the ranks, those with rank 0 last. Edges
+ * whose source or target is not alive, or that exist, are left out, except those to nil of a relation with MICA_TARGET_KEEP. Rejected while recording. On error the edges before the one that
+ * is refused are added. Threads: owner. */
+MICA_API mica_result mica_load_edges_id(mica_world *world, mica_component relation, const mica_entity *sources,
+                                        const void *values, uint32_t count);
+
 /* Record an edge, with staged fields that can be written until the flush, or its removal. Return NULL or false if the arguments are
  * invalid at record time. Threads: one per buffer, any. */
 MICA_API void *mica_command_relate_id(mica_commands *commands, mica_entity source, mica_component relation,
@@ -134,6 +141,7 @@ MICA_END
 #    define mica_targets_id(world, ...) mica_targets_id(MICA_AT_(world), __VA_ARGS__)
 #    define mica_sources_id(world, ...) mica_sources_id(MICA_AT_(world), __VA_ARGS__)
 #    define mica_edge_next(edges) mica_edge_next(MICA_AT_(edges))
+#    define mica_load_edges_id(world, ...) mica_load_edges_id(MICA_AT_(world), __VA_ARGS__)
 #    define mica_place_source_id(world, ...) mica_place_source_id(MICA_AT_(world), __VA_ARGS__)
 #    define mica_command_relate_id(commands, ...) mica_command_relate_id(MICA_AT_(commands), __VA_ARGS__)
 #    define mica_command_unrelate_id(commands, ...) mica_command_unrelate_id(MICA_AT_(commands), __VA_ARGS__)

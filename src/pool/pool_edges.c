@@ -439,6 +439,33 @@ static void clear_links(mica_pool *pool)
     }
 }
 
+/* Links one edge to the edges of its target that have lower ranks. */
+static void link_by_rank(mica_pool *pool, uint32_t row, mica_version version)
+{
+    link_last(pool, row, micap_edge_target(pool, row));
+    uint32_t rank = micap_edge_rank(pool, row), before = MICAP_ROW_NONE;
+    uint32_t first = micap_edges_first(pool, micap_edge_target(pool, row));
+    for (uint32_t at = pool->links[row].previous; rank && at != row && micap_edge_rank(pool, at) > rank;
+         at = pool->links[at].previous) {
+        before = at;
+        if (at == first)
+            break;
+    }
+    uint32_t last = pool->links[row].previous;
+    if (before != MICAP_ROW_NONE)
+        micap_edges_place(pool, row, before, version);
+    else if (!rank || (row != first && micap_edge_rank(pool, last) >= rank))
+        raise_ranks(pool, row, version);
+}
+
+/* Without memory for a list: slow, but it can't fail. */
+static MICAP_COLD void link_one_by_one(mica_pool *pool, mica_version version)
+{
+    for (uint32_t row = 0; row < pool->row_limit; ++row)
+        if (can_link(pool, micap_edge_target(pool, row)))
+            link_by_rank(pool, row, version);
+}
+
 bool micap_edges_relink(mica_pool *pool, mica_version version)
 {
     micap_pool_edges *edges = pool->edges;
@@ -450,8 +477,10 @@ bool micap_edges_relink(mica_pool *pool, mica_version version)
         return false;
     fill_table(pool);
     edge_key *keys = bytes ? micap_allocate(pool->memory, bytes, MICAP_ARRAY_ALIGNMENT) : NULL;
-    bool fine = keys || !bytes;
-    for (uint32_t row = 0; fine && row < pool->row_limit; ++row) {
+    bool fine = true;
+    if (bytes && !keys)
+        link_one_by_one(pool, version);
+    for (uint32_t row = 0; keys && fine && row < pool->row_limit; ++row) {
         mica_entity target = micap_edge_target(pool, row);
         if (mica_is_nil(target) || (edges->is_alive && !edges->is_alive(pool->world, target)))
             continue;

@@ -131,7 +131,7 @@ static uint32_t add_edge(mica_world *world, mica_pool *pool, const micap_edge_ch
 
 uint32_t micap_edge_relate(mica_world *world, mica_pool *pool, const micap_edge_change *change, mica_location location)
 {
-    uint32_t row = micap_edge_between(pool, change->source, change->target);
+    uint32_t row = change->dangles ? MICAP_ROW_NONE : micap_edge_between(pool, change->source, change->target);
     if (row == MICAP_ROW_NONE) {
         row = is_allowed(world, pool, change, location) ? add_edge(world, pool, change) : MICAP_ROW_NONE;
         if (row == MICAP_ROW_NONE)

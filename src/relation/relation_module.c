@@ -17,7 +17,7 @@ static void leave_target(mica_world *world, mica_pool *pool, mica_entity target)
 {
     mica_target_policy policy = pool->type->type.on_target;
     for (uint32_t row; (row = micap_edges_first(pool, target)) != MICAP_ROW_NONE;) {
-        if (policy == MICA_TARGET_KEEP) {
+        if (policy == MICA_TARGET_KEEP || pool->edges->waits) { /* what waits is settled when it is linked */
             micap_edges_unlink(pool, row);
             continue;
         }
@@ -40,7 +40,7 @@ static const char *find_refusal(mica_world *world, void *state, mica_entity enti
     (void)state;
     for (uint32_t i = 0; i < world->pools.count; ++i) {
         const mica_pool *pool = world->pools.all[i];
-        if (pool->edges && pool->type->type.on_target == MICA_TARGET_REFUSE &&
+        if (pool->edges && pool->type->type.on_target == MICA_TARGET_REFUSE && !pool->edges->waits &&
             micap_edges_first(pool, entity) != MICAP_ROW_NONE)
             return pool->type->type.name;
     }
@@ -176,13 +176,15 @@ static bool check_edge(const mica_world *world, const mica_pool *pool, uint32_t 
     const mica_type *type = &pool->type->type;
     mica_entity target = micap_edge_target(pool, row);
     bool may_dangle = type->on_target == MICA_TARGET_KEEP;
-    if (!may_dangle && !mica_is_alive(world, target))
+    if (!may_dangle && !mica_is_nil(target) &&
+        !mica_is_alive(world, target)) /* nil: an entity that a replica does not have */
         return fail_check(world, pool, row, "the target of an edge is alive");
     if (mica_same(target, pool->owners[row]))
         return fail_check(world, pool, row, "an entity is not related to itself");
     if (type->exclusive && pool->next[row] != MICAP_ROW_NONE)
         return fail_check(world, pool, row, "a source of an exclusive relation has one edge");
-    if (pool->edges->has_table && !may_dangle && micap_edges_find(pool, pool->owners[row], target) != row)
+    if (pool->edges->has_table && micap_edge_is_linked(pool, row) &&
+        micap_edges_find(pool, pool->owners[row], target) != row)
         return fail_check(world, pool, row, "two entities have one edge");
     return true;
 }

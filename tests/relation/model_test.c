@@ -176,7 +176,7 @@ static float value_of(uint32_t kind, const void *fields)
         return ((const Distance *)fields)->meters;
     if (kind == 2)
         return (float)((const DockedTo *)fields)->since;
-    return kind == 9 ? (float)mica_text_length(&((const Letter *)fields)->text) : 0;
+    return kind == 9 ? (float)mica_text_length(&((const WritesTo *)fields)->text) : 0;
 }
 
 static void compare_edges(run *run, uint32_t kind, mica_entity entity, bool to_targets)
@@ -240,7 +240,7 @@ static bool relate(run *run, uint32_t kind, mica_entity source, mica_entity targ
     char text[128];
     memset(text, 'x', sizeof text);
     text[(uint32_t)value] = 0;
-    return mica_relate_with(world, source, Letter, target, {mica_text_of(text)});
+    return mica_relate_with(world, source, WritesTo, target, {mica_text_of(text)});
 }
 
 static float random_value(run *run)
@@ -410,7 +410,7 @@ static void play(uint64_t seed, uint32_t steps, bool hooks)
     run.random.state = seed;
     mica_component kinds[] = {MICA_ID(Likes),     MICA_ID(Distance),  MICA_ID(DockedTo), MICA_ID(Borders),
                               MICA_ID(MarriedTo), MICA_ID(DependsOn), MICA_ID(PartOf),   MICA_ID(Remembers),
-                              MICA_ID(Guards),    MICA_ID(Letter)};
+                              MICA_ID(Guards),    MICA_ID(WritesTo)};
     memcpy(run.kinds, kinds, sizeof kinds);
     run.world = open_world(&heard);
     for (uint32_t i = 0; i < KINDS; ++i) {

@@ -12,9 +12,9 @@ typedef struct Distance {
 typedef struct DockedTo {
     uint32_t since;
 } DockedTo;
-typedef struct Letter {
+typedef struct WritesTo {
     mica_text text;
-} Letter;
+} WritesTo;
 
 MICA_RELATION(Likes)
 MICA_RELATION(Distance, meters, lanes)
@@ -26,6 +26,6 @@ MICA_RELATION_WITH(PartOf, (.exclusive = true, .acyclic = true, .transitive = tr
                             .on_target = MICA_TARGET_DESTROY))
 MICA_RELATION_WITH(Remembers, (.on_target = MICA_TARGET_KEEP))
 MICA_RELATION_WITH(Guards, (.on_target = MICA_TARGET_REFUSE))
-MICA_RELATION(Letter, text)
+MICA_RELATION(WritesTo, text)
 
 #endif

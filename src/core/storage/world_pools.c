@@ -156,13 +156,24 @@ bool micap_pools_attach_targets(mica_world *world, const mica_pool *pool)
     return true;
 }
 
+/* Edges to entities that were destroyed while it waited. */
+static void remove_dangling(mica_world *world, mica_pool *pool)
+{
+    for (uint32_t row = pool->row_limit; row-- > 0;)
+        if (!mica_is_nil(micap_edge_target(pool, row)) && !micap_edge_is_linked(pool, row))
+            micap_pools_remove_instance(world, pool, row);
+}
+
 bool micap_pools_relink(mica_world *world)
 {
     for (uint32_t i = 0; i < world->pools.count; ++i) {
         mica_pool *pool = world->pools.all[i];
-        if (pool->edges && pool->edges->waits &&
-            !(micap_edges_relink(pool, micap_version(world)) && micap_pools_attach_targets(world, pool)))
+        if (!pool->edges || !pool->edges->waits)
+            continue;
+        if (!(micap_edges_relink(pool, micap_version(world)) && micap_pools_attach_targets(world, pool)))
             return false;
+        if (pool->type->type.on_target != MICA_TARGET_KEEP)
+            remove_dangling(world, pool);
     }
     return true;
 }
