@@ -15,9 +15,9 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LAYERS = ("os", "base", "type", "pool", "core", "flow", "hierarchy", "index", "snapshot", "replication", "recording")
+LAYERS = ("os", "base", "type", "pool", "core", "flow", "relation", "hierarchy", "index", "snapshot", "replication", "recording")
 # Headers in this order are complete.
-PUBLIC = ("mica", "flow", "math", "hierarchy", "transform", "index", "snapshot", "hash", "recording", "module")
+PUBLIC = ("mica", "flow", "math", "relation", "hierarchy", "transform", "index", "snapshot", "hash", "recording", "module")
 INCLUDE = re.compile(r'^#\s*include\s+"([^"]+)".*\n?', re.MULTILINE)
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|(?<![\w.])(?<!->)[A-Za-z_]\w*', re.DOTALL)
 

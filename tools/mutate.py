@@ -24,9 +24,9 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/mutate"
-LIBRARY = ("os", "base", "type", "pool", "core", "flow", "hierarchy", "index", "snapshot", "replication", "recording")
+LIBRARY = ("os", "base", "type", "pool", "core", "flow", "relation", "hierarchy", "index", "snapshot", "replication", "recording")
 MUTATED = ("type", "pool", "core")
-TESTED = ("base", "type", "pool", "core", "flow", "hierarchy", "index", "snapshot", "replication", "recording")
+TESTED = ("base", "type", "pool", "core", "flow", "relation", "hierarchy", "index", "snapshot", "replication", "recording")
 # Programs that let malloc fail, for which they are linked with the library's objects: with those of the mutant, when it is one of this folder.
 STATIC = {"type/type_test.c": "-Wl,--wrap=malloc,--wrap=calloc,--wrap=free"}
 # The validators are tools of the tests: a fault in one is seen when something else is broken, too.

@@ -14,7 +14,7 @@ LAYERS = (
     ("pool",),
     ("core",),
     ("flow",),
-    ("hierarchy", "index", "snapshot", "replication"),
+    ("relation", "hierarchy", "index", "snapshot", "replication"),
     ("recording", "resource"),
     ("json", "sql"),
     ("cli",),

@@ -15,6 +15,7 @@
  *     MICA_POOL(Burning, seconds_left)                   stored in a pool: see mica/pool.h
  *     MICA_POOL_WITH(Buff, (.many = true), kind, amount)
  *     MICA_POOL_TAG(Selected)
+ *     MICA_RELATION(Likes)                               edges from entity to entity: see mica/relation.h
  *     MICA_COMPONENT_WITH(Sprite, (.required = MICA_TYPES(Position, Rotation)), image)
  *     MICA_COMPONENT_WITH(Flying, (.excludes = MICA_TYPES(Walking, Swimming)), height)
  *
@@ -102,6 +103,14 @@ typedef enum mica_dying {
     MICA_DYING_LAZILY, /* when mica_pool_gc finds it; remove hooks run then */
 } mica_dying;
 
+/* What happens to an edge of a relation (mica/relation.h) when its target is destroyed. */
+typedef enum mica_target_policy {
+    MICA_TARGET_REMOVE = 0, /* the edge is removed */
+    MICA_TARGET_DESTROY,    /* the source is destroyed when the operation or flush that destroyed the target ends */
+    MICA_TARGET_KEEP,       /* the edge stays, with a stale target */
+    MICA_TARGET_REFUSE, /* an entity that is a target can't be destroyed, except with the whole world or by its own dependents */
+} mica_target_policy;
+
 typedef struct mica_type mica_type;
 struct mica_handler;
 
@@ -162,8 +171,15 @@ struct mica_type {
     bool split;         /* every field has its own column: see mica/split.h */
     bool many;          /* pools: an entity can have several instances: mica_pool_add */
     bool hides;         /* not for pools: queries skip entities that have it, unless they name it: see mica/disable.h */
-    mica_pool_index index;      /* pools */
-    mica_dying dying;           /* pools */
+    mica_pool_index index; /* pools */
+    mica_dying dying;      /* pools */
+    bool relation;         /* edges to other entities: see mica/relation.h, also for the traits that follow */
+    bool exclusive;
+    bool symmetric;
+    bool acyclic;
+    bool transitive;
+    bool ordered;
+    mica_target_policy on_target;
     mica_type *const *required; /* components that come along with this one: MICA_TYPES(Position). Not in a circle */
     mica_type *const *
         excludes; /* components that an entity can't have beside this one, known by their names: MICA_TYPES(Walking). Of a

@@ -32,6 +32,7 @@ typedef enum micap_undo_kind {
     MICAP_UNDO_BITS, /* a block of a pool's bits */
     MICAP_UNDO_MASKS,
     MICAP_UNDO_LINKS,
+    MICAP_UNDO_TARGETS, /* a block of the index of a pool's edges */
 } micap_undo_kind;
 
 typedef struct micap_undo_entry {

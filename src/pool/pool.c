@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/bits.h"
 #include "os/pages.h"
+#include "pool/pool_edges.h"
 
 enum { ROWS_MIN = 16, LANES_MAX = MICAP_LEAVES_MAX + MICAP_POOL_EXTRA_COLUMNS };
 
@@ -31,6 +32,8 @@ static void plan_lanes(mica_pool *pool)
         add_lane(pool, sizeof(uint32_t), sizeof(uint32_t), 0);
         add_lane(pool, sizeof(uint32_t), sizeof(uint32_t), 0);
     }
+    if (type->type.relation)
+        add_lane(pool, sizeof(micap_edge_links), _Alignof(micap_edge_links), 0);
     for (int i = type->type.track_added + type->type.track_changed; i; --i)
         add_lane(pool, sizeof(mica_version), sizeof(mica_version), 0);
     if (type->type.toggle)
@@ -63,7 +66,7 @@ mica_pool *micap_pool_create(mica_world *world, micap_arena *arena, micap_undo_l
     pool->lanes = micap_allocate_zeroed(memory, lane_room(type) * sizeof *pool->lanes, MICAP_ARRAY_ALIGNMENT);
     if (pool->lanes && !type->trivial)
         pool->scratch = micap_allocate(memory, type->type.size_bytes, type->type.alignment);
-    if (!pool->lanes || (!pool->scratch && !type->trivial)) {
+    if (!pool->lanes || (!pool->scratch && !type->trivial) || (type->type.relation && !micap_edges_create(pool))) {
         micap_pool_free(pool);
         return NULL;
     }
@@ -99,6 +102,7 @@ void micap_pool_free(mica_pool *pool)
     MICAP_ASSERT(!pool->count, "values are destroyed before their pool");
     release_buffer(pool);
     micap_index_free(&pool->index);
+    micap_edges_free(pool);
     if (pool->lanes)
         micap_release(memory, pool->lanes, lane_room(pool->type) * sizeof *pool->lanes, MICAP_ARRAY_ALIGNMENT);
     micap_release(memory, pool->scratch, pool->type->type.size_bytes, pool->type->type.alignment);
@@ -132,6 +136,8 @@ static void name_lanes(mica_pool *pool)
         pool->next = (uint32_t *)(void *)lane++->data;
         pool->previous = (uint32_t *)(void *)lane++->data;
     }
+    if (pool->type->type.relation)
+        pool->links = (micap_edge_links *)(void *)lane++->data;
     if (pool->type->type.track_added)
         pool->added = (uint64_t *)(void *)lane++->data;
     if (pool->type->type.track_changed)
@@ -241,6 +247,8 @@ bool micap_pool_reserve_rows(mica_pool *pool, uint64_t more)
     if (pool->kind == MICAP_POOL_TAG || pool->kind == MICAP_POOL_DIRECT)
         return true;
     if (pool->kind == MICAP_POOL_HASH && !micap_hash_reserve(&pool->index, pool->owners, pool->index.used + more))
+        return false;
+    if (pool->edges && !micap_edges_reserve(pool, more))
         return false;
     return reserve_capacity(pool, pool->row_limit + more);
 }
@@ -365,6 +373,8 @@ size_t micap_pool_trim(mica_pool *pool)
     size_t before = micap_pool_bytes(pool);
     micap_map_trim(&pool->index);
     micap_hash_trim(&pool->index, pool->owners);
+    if (pool->edges)
+        micap_edges_trim(pool);
     if (pool->kind == MICAP_POOL_TAG) {
         trim_bits(pool);
     } else if (!pool->row_limit) {
@@ -378,5 +388,6 @@ size_t micap_pool_trim(mica_pool *pool)
 
 size_t micap_pool_bytes(const mica_pool *pool)
 {
-    return pool->buffer_bytes + micap_index_bytes(&pool->index) + pool->present_words * sizeof *pool->present;
+    return pool->buffer_bytes + micap_index_bytes(&pool->index) + pool->present_words * sizeof *pool->present +
+           (pool->edges ? micap_edges_bytes(pool) : 0);
 }

@@ -7,6 +7,7 @@
  *
  * pool_rows   adds, removes and swaps rows; creates, moves and destroys values
  * pool_undo   writes: copy-on-write for snapshots and stamps; restores copies
+ * pool_edges  rows of a relation, which have a target besides their owner
  * pool_group, pool_sort   the order of rows
  * index       from an entity to its row;   pool_check   the invariants */
 #ifndef MICAP_POOL_POOL_H
@@ -32,7 +33,7 @@ typedef struct micap_pool_column {
     uint32_t from; /* of a leaf: where it lies in the value */
 } micap_pool_column;
 
-enum { MICAP_POOL_EXTRA_COLUMNS = 6 }; /* owner, next, previous, added, changed, enabled */
+enum { MICAP_POOL_EXTRA_COLUMNS = 7 }; /* owner, next, previous, links, added, changed, enabled */
 
 /* Pools whose rows are kept in the same order: the first `count` rows of each belong to the same entities. */
 typedef struct micap_pool_group {
@@ -64,13 +65,16 @@ struct mica_pool {
     bool changes_by_map; /* the same, packed, with a map and in no group */
     uint32_t count;      /* rows in use */
     uint32_t capacity;
-    uint32_t stamp;        /* counts changes after which instances are void */
-    uint32_t incoming;     /* rows that are about to be added */
-    uint8_t *enabled;      /* of what can be toggled: 1 where it is switched on */
-    uint64_t *added;       /* of what is tracked: the version of its addition, */
-    mica_version *changed; /* and of its last write */
-    uint32_t *next;        /* of many instances: the row of the next one of the same entity, and of */
-    uint32_t *previous;    /* the one before; the first one's is the last */
+    uint32_t stamp;                 /* counts changes after which instances are void */
+    uint32_t incoming;              /* rows that are about to be added */
+    uint8_t *enabled;               /* of what can be toggled: 1 where it is switched on */
+    uint64_t *added;                /* of what is tracked: the version of its addition, */
+    mica_version *changed;          /* and of its last write */
+    uint32_t *next;                 /* of many instances: the row of the next one of the same entity, and of */
+    uint32_t *previous;             /* the one before; the first one's is the last */
+    struct micap_edge_links *links; /* of a relation: the same for the edges of a target, */
+    struct micap_pool_edges *edges; /* and what finds them; else NULL */
+    bool is_queried;                /* some query depends on the rows */
     mica_version
         *stamps; /* per slice: structure, then each data lane; then, of what is tracked, the newest of `changed` */
     micap_pool_column *lanes; /* owner, data, then the others that it has */

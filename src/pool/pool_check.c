@@ -1,6 +1,8 @@
 /* The invariants of a pool. */
 #include "pool/pool_check.h"
 
+#include "pool/pool_edges.h"
+
 /* How many rows and entities were met on the way. */
 typedef struct micap_pool_census {
     uint32_t rows;
@@ -112,5 +114,7 @@ const char *micap_pool_check(const mica_pool *pool)
         return problem;
     if (pool->kind != MICAP_POOL_TAG && (met.rows != pool->count || (pool->next && met.chained != met.rows)))
         return "a pool counts its rows";
+    if (pool->edges && (problem = micap_edges_check(pool)))
+        return problem;
     return pool->group ? check_group(pool) : NULL;
 }

@@ -4,6 +4,7 @@
 #include "pool/pool_fast_rows.h"
 #include "pool/pool_undo.h"
 #include "pool/pool_group.h"
+#include "pool/pool_edges.h"
 
 static void set_row(mica_pool *pool, mica_entity entity, uint32_t row)
 {
@@ -64,6 +65,8 @@ void micap_pool_append(mica_pool *pool, mica_entity entity, mica_version version
         set_row(pool, entity, row);
     if (pool->next)
         link_last(pool, row, first);
+    if (pool->edges)
+        micap_edges_append(pool, row, first, version);
     if (pool->enabled)
         pool->enabled[row] = first == MICAP_ROW_NONE ? 1 : pool->enabled[first]; /* a switch is of all instances */
     if (pool->added)
@@ -123,6 +126,8 @@ static void move_row(mica_pool *pool, uint32_t from, uint32_t to)
         pool->previous[next] = to;
     else if (!is_first)
         pool->previous[first] = to;
+    if (pool->edges)
+        micap_edges_moved(pool, from, to);
 }
 
 static void drop_direct(mica_pool *pool, uint32_t row)
@@ -149,6 +154,8 @@ static void preserve_chain(const mica_pool *pool, uint32_t row)
     for (uint32_t i = 0; i < 3; ++i)
         if (others[i] != MICAP_ROW_NONE)
             micap_pool_preserve(pool, others[i], 1);
+    if (pool->edges)
+        micap_edges_preserve(pool, row);
 }
 
 void micap_pool_drop_row(mica_pool *pool, uint32_t row, mica_version version)
@@ -166,6 +173,8 @@ void micap_pool_drop_row(mica_pool *pool, uint32_t row, mica_version version)
     uint32_t last = pool->row_limit - 1;
     preserve_chain(pool, row);
     preserve_chain(pool, last);
+    if (pool->edges)
+        micap_edges_drop(pool, row);
     unlink_row(pool, row);
     if (row != last) {
         micap_pool_touch_row(pool, row, version);
@@ -243,6 +252,9 @@ void micap_pool_swap_rows(mica_pool *pool, uint32_t a, uint32_t b, mica_version 
         if (right_first)
             micap_hash_erase(&pool->index, pool->owners, right.index);
     }
+    micap_edge_swap swap = {{0}, {0}, {0}};
+    if (pool->edges)
+        swap = micap_edges_swapping(pool, a, b);
     for (uint32_t i = 0; i < pool->lane_count; ++i)
         swap_lane(pool, i, a, b);
     if (left_first)
@@ -259,6 +271,8 @@ void micap_pool_swap_rows(mica_pool *pool, uint32_t a, uint32_t b, mica_version 
         repair_links(pool, a, right_first);
         repair_links(pool, b, left_first);
     }
+    if (pool->edges)
+        micap_edges_swapped(pool, &swap);
 }
 
 void micap_pool_order_instances(mica_pool *pool, const uint32_t *rows, uint32_t count)
@@ -268,6 +282,8 @@ void micap_pool_order_instances(mica_pool *pool, const uint32_t *rows, uint32_t 
         pool->next[rows[i]] = i + 1 < count ? rows[i + 1] : MICAP_ROW_NONE;
         pool->previous[rows[i]] = rows[i ? i - 1 : count - 1];
     }
+    if (pool->edges)
+        micap_edges_reordered(pool, micap_pool_row(pool, pool->owners[rows[0]]), rows[0]);
     set_row(pool, pool->owners[rows[0]], rows[0]);
     ++pool->stamp;
 }

@@ -1,5 +1,6 @@
 /* Copies are made of slices of rows with all their lanes, and of blocks of bits. */
 #include "pool/pool_undo.h"
+#include "pool/pool_edges.h"
 #include "pool/pool_rows.h"
 
 enum { BLOCK_WORDS = 64 };
@@ -151,7 +152,7 @@ static void restore_lanes(mica_pool *pool, const micap_undo_entry *kept)
         if (is_apart(pool, i) || !count)
             continue;
         char *to = lane->data + (size_t)first * lane->bytes;
-        pool->is_shuffled |= i == 0 && memcmp(to, at, bytes) != 0;
+        pool->is_shuffled |= i == 0 && (pool->edges || memcmp(to, at, bytes) != 0);
         memcpy(to, at, bytes);
         at += bytes;
     }
@@ -182,6 +183,8 @@ void micap_pool_restore_index(mica_pool *pool)
             if (is_first(pool, row))
                 micap_hash_set(&pool->index, pool->owners, pool->owners[row].index, row);
     }
+    if (pool->edges && pool->is_shuffled)
+        micap_edges_restore_table(pool);
     pool->is_shuffled = false;
 }
 
@@ -232,7 +235,7 @@ bool micap_pool_clone(mica_pool *to, const mica_pool *from)
             micap_map_set(&to->index, to->owners[row], row);
     to->is_shuffled = true;
     micap_pool_restore_index(to);
-    return true;
+    return !to->edges || micap_edges_clone(to, from);
 }
 
 void micap_pool_touch(const mica_pool *pool, uint32_t lane, uint32_t row, uint32_t count, mica_version version)

@@ -8,6 +8,7 @@
 #include "core/storage/rows.h"
 #include "core/storage/chunk_write.h"
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_edges.h"
 #include "pool/pool_rows.h"
 #include "pool/pool_undo.h"
 #include "core/storage/singleton.h"
@@ -669,10 +670,26 @@ static void write_tags(micap_delta_work *work, const micap_delta_tags *tags)
     }
 }
 
+/* Edges that the delta brings are linked when their values are there. Until then nothing happens to edges of entities that it destroys:
+ * what the sender did about them is in the delta too. Nor can relations of the receiver keep these entities alive. */
+static void await_edges(const micap_delta_work *work)
+{
+    const micap_pools *pools = &work->world->pools;
+    for (uint32_t i = 0; i < work->pools_count; ++i) {
+        const mica_pool *pool = micap_pool_of(work->world, work->pools[i].type->id);
+        if (pool->edges)
+            pool->edges->waits = true;
+    }
+    for (uint32_t i = 0; i < pools->count; ++i)
+        if (pools->all[i]->edges && pools->all[i]->type->type.on_target == MICA_TARGET_REFUSE)
+            pools->all[i]->edges->waits = true;
+}
+
 void micap_replica_apply(micap_delta_work *work)
 {
     mica_replica *replica = work->replica;
     uint32_t dead_before = work->world->pools.dead_count;
+    await_edges(work);
     destroy_dead(work);
     claim_handles(work);
     place_entities(work);
@@ -696,5 +713,6 @@ void micap_replica_apply(micap_delta_work *work)
     for (uint32_t i = 0; i < work->tags_count; ++i)
         write_tags(work, &work->tags[i]);
     write_singletons(work);
+    micap_pools_relink(work->world);
     call_added(work);
 }

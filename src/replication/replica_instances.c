@@ -4,6 +4,7 @@
 #include "core/storage/rows.h"
 #include "core/world/report.h"
 #include "mica/entity.h"
+#include "pool/pool_edges.h"
 #include "pool/pool_rows.h"
 #include "replication/replica_rules.h"
 
@@ -130,12 +131,23 @@ static bool make_lists(micap_delta_work *work, micap_delta_table *table, const m
     return MICAP_RESERVE(&work->world->memory, table->places, &table->place_capacity, count);
 }
 
+/* Any entity that the sender has may be a target. */
+static bool make_room_for_targets(micap_delta_work *work, mica_pool *pool)
+{
+    const micap_entity_map *twins = &work->replica->twins;
+    bool fine = micap_edges_reserve(pool, 0);
+    for (uint32_t i = 0; fine && i < twins->capacity; ++i)
+        if (!mica_is_nil(twins->entries[i].key))
+            fine = micap_pools_make_room_for_target(work->world, pool, twins->entries[i].other);
+    return fine;
+}
+
 mica_result micap_instances_plan(micap_delta_work *work, micap_delta_table *table)
 {
     mica_pool *pool = micap_pool_of(work->world, table->type->id);
     uint64_t added = table->is_moved ? count_new(work, table, pool) : 0;
-    if (!make_lists(work, table, pool, added) || !micap_rules_want(work, pool->type, added) ||
-        (table->is_moved && !lay_next(work, table)))
+    if ((pool->edges && !make_room_for_targets(work, pool)) || !make_lists(work, table, pool, added) ||
+        !micap_rules_want(work, pool->type, added) || (table->is_moved && !lay_next(work, table)))
         return micap_fail_memory(work->world, "delta");
     if (!table->is_moved)
         return MICA_OK;

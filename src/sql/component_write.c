@@ -7,6 +7,7 @@
 #include "sql/value_write.h"
 
 #include "mica/entity.h"
+#include "mica/relation.h"
 #include "mica/singleton.h"
 
 #include <string.h>
@@ -143,6 +144,18 @@ static bool read_instance(row *row, const mica_pool *pool, mica_instance instanc
     return true;
 }
 
+/* Whether an UPDATE gives an edge another target or rank, which would be another edge. */
+static bool moves_edge(const row *row, const mica_pool *pool, mica_instance instance)
+{
+    const mica_type *type = row->table->type;
+    const char *old = mica_instance_read_id(pool, instance);
+    bool is_same = true;
+    for (uint32_t i = 0; type->relation && i < 2; ++i)
+        is_same = is_same && memcmp(old + type->fields[i].offset, row->copy.value + type->fields[i].offset,
+                                    type->fields[i].element_bytes) == 0;
+    return !is_same;
+}
+
 static int update_instance(row *row, mica_entity entity, uint32_t ordinal)
 {
     mica_pool *pool = mica_pool_of_id(row->world, row->table->component);
@@ -154,6 +167,10 @@ static int update_instance(row *row, mica_entity entity, uint32_t ordinal)
     if (!read_instance(row, pool, instance))
         return SQLITE_NOMEM;
     int result = store_fields(row, &count);
+    if (result == SQLITE_OK && count && moves_edge(row, pool, instance))
+        result = micap_sql_fail(row->vtab, SQLITE_CONSTRAINT,
+                                "%s: target and rank can't be updated: delete the edge and insert another",
+                                row->table->name);
     if (result == SQLITE_OK)
         result = read_switch(row, &switched, &on);
     if (result == SQLITE_OK && count)
@@ -192,8 +209,27 @@ static int add_component(const row *row, mica_entity *entity)
     return done ? SQLITE_OK : micap_sql_fail_world(row->vtab, table->name);
 }
 
+/* An INSERT gives the target; a rank that is not 0 says where among the sources of the target. */
+static int add_edge(const row *row, mica_entity *entity)
+{
+    const micap_sql_table *table = row->table;
+    mica_entity target;
+    memcpy(&target, row->copy.value + table->type->fields[0].offset, sizeof target);
+    if (mica_is_nil(*entity) || !mica_is_alive(row->world, target))
+        return micap_sql_fail(row->vtab, SQLITE_CONSTRAINT, "%s: an edge leads from a living entity to a living target",
+                              table->name);
+    if (mica_edge_get_id(row->world, *entity, table->component, target))
+        return micap_sql_fail(row->vtab, SQLITE_CONSTRAINT, "%s: entity %lld has this target already", table->name,
+                              (long long)mica_sql_from_entity(*entity));
+    return mica_load_edges_id(row->world, table->component, entity, row->copy.value, 1) == MICA_OK
+               ? SQLITE_OK
+               : micap_sql_fail_world(row->vtab, table->name);
+}
+
 static int add_instance(const row *row, mica_entity *entity)
 {
+    if (row->table->type->relation)
+        return add_edge(row, entity);
     mica_pool *pool = mica_pool_of_id(row->world, row->table->component);
     if (mica_is_nil(*entity))
         return add_component(row, entity);

@@ -94,6 +94,31 @@ static const char *pool_problem(const mica_type *type)
     return NULL;
 }
 
+/* What is wrong with a relation, which is a pool for many whose fields begin with the target and the rank, after what the program sees. */
+static const char *relation_problem(const mica_type *type)
+{
+    const mica_field *fields = type->fields;
+    if (type->storage != MICA_STORAGE_POOL || !type->many || type->index != MICA_INDEX_MAP || type->dying ||
+        type->toggle || type->track_added || type->track_changed || type->split || type->required || type->excludes)
+        return "a relation has no traits of other components";
+    if (type->construct ? !micap_initial_is_derived(type) : false)
+        return "a relation has no functions for its values";
+    if (micap_type_has_life(type) && !micap_owned_is_derived(type))
+        return "a relation has no functions for its values";
+    if (type->field_count < 2 || !fields || !fields[0].name || strcmp(fields[0].name, "target") != 0 ||
+        fields[0].kind != MICA_KIND_ENTITY || fields[0].count != 1 || !fields[1].name ||
+        strcmp(fields[1].name, "rank") != 0 || fields[1].kind != MICA_KIND_U32 || fields[1].count != 1)
+        return "the fields of a relation begin with target, an entity, and rank, a uint32_t: use MICA_RELATION";
+    for (uint32_t i = 2; i < type->field_count; ++i)
+        if (fields[i].offset >= fields[0].offset)
+            return "the fields of a relation lie before its target";
+    if (type->on_target > MICA_TARGET_REFUSE)
+        return "what happens when a target is destroyed is unknown";
+    if (type->symmetric && (type->acyclic || type->ordered || type->on_target != MICA_TARGET_REMOVE))
+        return "a symmetric relation is neither acyclic nor ordered, and removes edges of destroyed targets";
+    return NULL;
+}
+
 /* What is wrong with the components that one requires; what is wrong with one of them is found when it is interned. */
 static const char *required_problem(const mica_type *type)
 {
@@ -133,6 +158,11 @@ static const char *trait_problem(const mica_type *type)
     const char *problem = required_problem(type);
     if (!problem)
         problem = excludes_problem(type);
+    if (!problem && type->relation)
+        problem = relation_problem(type);
+    else if (!problem && (type->exclusive || type->symmetric || type->acyclic || type->transitive || type->ordered ||
+                          type->on_target))
+        problem = "traits of relations are for relations: describe it with MICA_RELATION";
     if (problem || type->storage == MICA_STORAGE_POOL)
         return problem ? problem : pool_problem(type);
     if (type->index || type->dying || type->many)

@@ -191,6 +191,7 @@ static mica_result apply_round(mica_world *world, bool all)
     } else {
         micap_notes_finish(world);
         apply_plan(world);
+        micap_notes_after(world);
         empty_applied(world);
         micap_flush_forget_incoming(world);
     }

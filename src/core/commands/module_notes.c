@@ -47,6 +47,7 @@ bool micap_notes_apply(mica_world *world, mica_result *out_result)
     for (const mica_commands *commands = world->first_commands; commands; commands = commands->next)
         for (micap_note *note = commands->applied.first_note; note; note = note->next) {
             mica_result result = note->ops->apply(world, note);
+            note->is_applied = result == MICA_OK;
             if (result == MICA_ERROR_MEMORY) {
                 *out_result = result;
                 return false;
@@ -73,4 +74,14 @@ void micap_notes_finish(mica_world *world)
     for (micap_note *note = world->flush.last_note; note; note = note->applied_before)
         if (note->ops->finish)
             note->ops->finish(world, note);
+}
+
+void micap_notes_after(mica_world *world)
+{
+    if (!world->flush.last_note)
+        return;
+    for (const mica_commands *commands = world->first_commands; commands; commands = commands->next)
+        for (micap_note *note = commands->applied.first_note; note; note = note->next)
+            if (note->ops->after && note->is_applied)
+                note->ops->after(world, note);
 }

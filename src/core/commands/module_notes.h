@@ -15,12 +15,17 @@ typedef struct micap_note_ops {
     void (*undo)(mica_world *world, struct micap_note *note);
     /* Releases what undo would need, once the flush is sure to be made. May be NULL. */
     void (*finish)(mica_world *world, struct micap_note *note);
+    /* Called in the order of buffers and calls when entities have changed. May be NULL. */
+    void (*after)(mica_world *world, struct micap_note *note);
+    /* The note is discarded, applied or not: destroys what it owns. May be NULL. */
+    void (*drop)(mica_world *world, struct micap_note *note);
 } micap_note_ops;
 
 typedef struct micap_note {
     const micap_note_ops *ops;
     struct micap_note *next;
-    struct micap_note *applied_before; /* set by the flush */
+    struct micap_note *applied_before; /* set by the flush, */
+    bool is_applied;                   /* like this */
     mica_location location;
     const char *label;
 } micap_note;
@@ -36,6 +41,7 @@ void micap_recording_forget_notes(micap_recording *recording, micap_note *last);
 bool micap_notes_apply(mica_world *world, mica_result *out_result);
 void micap_notes_undo(mica_world *world);
 void micap_notes_finish(mica_world *world);
+void micap_notes_after(mica_world *world);
 
 /* Notes for the flush that the entity of a note is dead, as for a target. */
 mica_result micap_note_set_aside(mica_world *world, const micap_note *note, mica_entity entity);

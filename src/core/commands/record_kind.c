@@ -32,6 +32,10 @@ static bool describe_value(mica_commands *commands, const micap_recorded_kind *k
     if (!type || (operation != MICAP_OPERATION_REMOVE_INSTANCE &&
                   !micap_value_fits(commands->world, type, value, kind->location)))
         return false;
+    bool adds = operation == MICAP_OPERATION_CREATE || operation == MICAP_OPERATION_VALUE ||
+                operation == MICAP_OPERATION_INSTANCE;
+    if (adds && !micap_takes_values(commands->world, type, kind->location))
+        return false;
     *place = (micap_kind_value){.type = type,
                                 .component = value->component,
                                 .size_bytes = value->size_bytes,

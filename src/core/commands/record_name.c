@@ -35,7 +35,7 @@ static void finish_note(mica_world *world, micap_note *note)
     micap_name_release(world, &((name_note *)(void *)note)->old);
 }
 
-static const micap_note_ops note_ops = {apply_note, undo_note, finish_note};
+static const micap_note_ops note_ops = {.apply = apply_note, .undo = undo_note, .finish = finish_note};
 
 static mica_result record(mica_commands *commands, mica_entity entity, mica_entity scope, const char *name)
 {

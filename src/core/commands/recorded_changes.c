@@ -1,5 +1,6 @@
 #include "core/commands/recorded_changes.h"
 
+#include "core/commands/module_notes.h"
 #include "core/entity/destroy.h"
 #include "core/world/world.h"
 
@@ -62,6 +63,9 @@ static void reset_table(mica_world *world, micap_recording *recording)
 
 void micap_recording_reset(mica_world *world, micap_recording *recording)
 {
+    for (micap_note *note = recording->first_note; note; note = note->next)
+        if (note->ops->drop)
+            note->ops->drop(world, note);
     micap_stage_reset(&recording->stage);
     recording->first_note = recording->last_note = NULL;
     if (!recording->kind_count)

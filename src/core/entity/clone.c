@@ -1,4 +1,6 @@
 /* A copy of an entity, with everything it has, at once or recorded: all of it or nothing. */
+#include "core/entity/clone.h"
+
 #include "base/argument.h"
 #include "base/bits.h"
 #include "core/entity/create.h"
@@ -21,6 +23,16 @@ typedef struct micap_cloning {
     size_t bytes;
 } cloning;
 
+/* Edges of relations are copied by their module. */
+static uint32_t without_edges(mica_component *components, uint32_t count)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        if (!micap_type_of(components[i])->type.relation)
+            components[kept++] = components[i];
+    return kept;
+}
+
 enum { ROOM_BYTES = 512 }; /* on the stack, for entities with few components */
 
 static bool begin_cloning(mica_world *world, mica_entity entity, cloning *parts, char *room)
@@ -33,6 +45,8 @@ static bool begin_cloning(mica_world *world, mica_entity entity, cloning *parts,
             return false;
         mica_get_components(world, entity, components, parts->count);
     }
+    uint32_t listed_count = parts->count;
+    parts->count = without_edges(components, listed_count);
     size_t whole_bytes = 0;
     for (uint32_t i = 0; i < parts->count; ++i)
         if (micap_type_of(components[i])->leaves)
@@ -48,7 +62,7 @@ static bool begin_cloning(mica_world *world, mica_entity entity, cloning *parts,
             parts->values[i] = (mica_value){.component = components[i]};
     }
     if (components != first)
-        MICAP_RELEASE_ARRAY(&world->memory, components, parts->count);
+        MICAP_RELEASE_ARRAY(&world->memory, components, listed_count);
     return parts->values != NULL;
 }
 
@@ -298,11 +312,8 @@ static __attribute__((noinline)) mica_entity clone_any(mica_world *world, mica_e
     return clone;
 }
 
-mica_entity mica_clone(mica_world *world, mica_entity entity)
+mica_entity micap_clone_components(mica_world *world, mica_entity entity)
 {
-    MICAP_IMMEDIATE_CHANGE(world);
-    if (MICAP_MISSING(NULL, world))
-        return mica_nil();
     micap_row spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "clone");
@@ -317,4 +328,17 @@ mica_entity mica_clone(mica_world *world, mica_entity entity)
             return clone_listed(world, entity, spot, mask);
     }
     return clone_any(world, entity);
+}
+
+mica_entity mica_clone(mica_world *world, mica_entity entity)
+{
+    MICAP_IMMEDIATE_CHANGE(world);
+    if (MICAP_MISSING(NULL, world))
+        return mica_nil();
+    mica_entity clone = micap_clone_components(world, entity);
+    if (mica_is_nil(clone) || MICAP_LIKELY(!world->copies) || micap_modules_copied(world, &entity, &clone, 1))
+        return clone;
+    if (mica_is_alive(world, clone)) /* a hook may have destroyed it */
+        mica_destroy(world, clone);
+    return mica_nil();
 }

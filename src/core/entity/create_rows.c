@@ -14,7 +14,7 @@ static const mica_location no_place = {0};
 static bool insert_value(mica_world *world, micap_set *set, const mica_value *value)
 {
     const micap_type *type = micap_type_for_entities(world, value->component);
-    if (!type || !micap_value_fits(world, type, value, no_place))
+    if (!type || !micap_takes_values(world, type, no_place) || !micap_value_fits(world, type, value, no_place))
         return false;
     if (micap_is_pooled(type->id))
         return true;

@@ -72,8 +72,22 @@ uint32_t micap_destroy_dependents(mica_world *world, mica_entity entity)
     return died;
 }
 
+static MICAP_COLD void refuse(mica_world *world, mica_entity entity, const char *what)
+{
+    mica_result result =
+        micap_fail(world, MICA_ERROR_REFUSED, no_place,
+                   "destroy: entity %u is a target of the relation %s, which keeps it alive", entity.index, what);
+    if (world->flushing)
+        world->flush.refusal = result;
+}
+
 uint32_t micap_destroy_with_dependents(mica_world *world, mica_entity entity)
 {
+    const char *refusing = micap_modules_refuse(world, entity);
+    if (MICAP_UNLIKELY(refusing != NULL)) {
+        refuse(world, entity, refusing);
+        return 0;
+    }
     uint32_t died = micap_destroy_dependents(world, entity);
     micap_destroy_row_with_hooks(world, micap_locate(world, entity));
     return died + 1;
@@ -86,9 +100,9 @@ static MICAP_COLD bool destroy_any(mica_world *world, mica_entity entity)
         micap_fail_dead(world, entity, "destroy");
         return false;
     }
-    micap_destroy_with_dependents(world, entity);
+    bool done = micap_destroy_with_dependents(world, entity) != 0;
     micap_hooks_end(world);
-    return true;
+    return done;
 }
 
 static __attribute__((noinline)) bool destroy_recorded(mica_world *world, mica_entity entity)

@@ -79,7 +79,7 @@ static uint32_t without_dependents(mica_world *world, const mica_entity *entitie
     for (; run < count; ++run) {
         if (micap_is_attached(&world->attachments, entities[run].index))
             micap_modules_each_dependent(world, entities[run], note_dependents, &found);
-        if (found)
+        if (found || micap_modules_refuse(world, entities[run]))
             break;
     }
     return run;
@@ -96,7 +96,7 @@ static death_run run_of(mica_world *world, micap_row spot, const mica_entity *en
     if (world->pools.count)
         run.count = with_same_pools(world, entities, run.count, run.pools);
     run.is_attached = is_any_attached(world, &run, entities);
-    if (run.is_attached && world->has_dependents)
+    if (run.is_attached && (world->has_dependents || world->refuses_deaths))
         run.count = without_dependents(world, entities, run.count);
     if (run.is_backward && run.count && (run.is_attached || micap_death_hooks(archetype)))
         run.count = 1; /* hooks see entities in the order of the list */

@@ -172,6 +172,8 @@ static bool can_add(mica_pool *pool, mica_entity entity)
         micap_fail_dead(world, entity, "pool_add");
         return false;
     }
+    if (!micap_takes_values(world, pool->type, no_place))
+        return false;
     if (pool->kind == MICAP_POOL_TAG ||
         (!pool->next && !pool->type->type.many && micap_pool_row(pool, entity) != MICAP_ROW_NONE)) {
         micap_fail(world, MICA_ERROR_EXISTS, no_place, "pool %s: %s", pool->type->type.name,

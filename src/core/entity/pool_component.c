@@ -86,7 +86,7 @@ static mica_pool *pool_to_change(mica_world *world, mica_component component)
 static void *add_now(mica_world *world, mica_entity entity, mica_component component)
 {
     mica_pool *pool = pool_to_change(world, component);
-    if (!pool)
+    if (!pool || !micap_takes_values(world, pool->type, no_place))
         return NULL;
     uint32_t row = micap_pool_row(pool, entity);
     if (row != MICAP_ROW_NONE && pool->values)
@@ -139,7 +139,8 @@ static bool replace_value(mica_world *world, mica_pool *pool, uint32_t row, cons
 bool micap_pooled_set(mica_world *world, mica_entity entity, const mica_value *value)
 {
     mica_pool *pool = pool_to_change(world, value->component);
-    if (!pool || !micap_value_fits(world, pool->type, value, no_place))
+    if (!pool || !micap_takes_values(world, pool->type, no_place) ||
+        !micap_value_fits(world, pool->type, value, no_place))
         return false;
     uint32_t row = micap_pool_row(pool, entity);
     if (row == MICAP_ROW_NONE && micap_may_bring(world, pool->type)) {

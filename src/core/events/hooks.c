@@ -79,6 +79,8 @@ void micap_hooks_call(mica_world *world, mica_event_kind kind, const micap_compo
     mica_event event = event_of(world, entities, count);
     event.component = component->type->id;
     event.values = values;
+    if (MICAP_UNLIKELY(component->type->type.relation)) /* whose edges are told one by one */
+        memcpy(&event.target, (const char *)values + component->type->type.fields[0].offset, sizeof event.target);
     call_component(world, kind, component, &event, depth);
     micap_callback_end(world, depth);
 }

@@ -1,5 +1,4 @@
 #include "core/query/query.h"
-
 #include "core/query/query_chunks.h"
 #include "core/query/query_join_fast.h"
 
@@ -44,6 +43,8 @@ static const char *access_problem(const micap_type *type, mica_access access)
     if ((storage == MICA_STORAGE_TAG || !type->type.size_bytes) &&
         (access <= MICA_ACCESS_WRITE || access == MICA_ACCESS_CHANGED || access == MICA_ACCESS_MAYBE_WRITE))
         return "a tag has no data: use MICA_HAS or MICA_MAYBE_READ";
+    if (type->type.relation && access != MICA_ACCESS_HAS && access != MICA_ACCESS_WITHOUT)
+        return "edges have no column: use MICA_HAS, and mica_targets for each entity";
     if (access == MICA_ACCESS_ADDED && !type->type.track_added)
         return "it is not tracked: describe it with .track_added = true";
     if (access == MICA_ACCESS_DISABLED && !type->type.toggle)
@@ -106,7 +107,8 @@ static bool check_instances(mica_world *world, const mica_query_def *def, const 
     bool fine = !def->instances_of;
     for (uint32_t i = 0; !fine && i < def->term_count; ++i)
         fine = def->terms[i].component == def->instances_of && micap_access_demands(def->terms[i].access) &&
-               micap_type_of(def->instances_of)->type.many && !def->compare;
+               micap_type_of(def->instances_of)->type.many && !micap_type_of(def->instances_of)->type.relation &&
+               !def->compare;
     if (!fine)
         micap_fail(world, MICA_ERROR_INVALID, def->location,
                    "%s: it shows the instances of %s, which must be a pool for many that it asks for, without an order",
@@ -165,6 +167,7 @@ static void add_join(mica_query *query, uint32_t at)
                                                      .term = at,
                                                      .step_bytes = query->pool_steps[at]};
     query->is_marked |= term.access == MICA_ACCESS_CHANGED || term.access == MICA_ACCESS_ADDED;
+    query->joins[query->join_count - 1].pool->is_queried = true;
 }
 
 /* Whether a group of EITHER and OR has a pool in it: then no archetype decides it. `term` is any of its terms. */

@@ -438,7 +438,8 @@ mica_result mica_add_all_id(mica_query *query, mica_value value)
     if (result != MICA_OK)
         return result;
     const micap_type *type = micap_type_for_entities(world, value.component);
-    if (!type || !micap_value_fits(world, type, &value, (mica_location){0}))
+    if (!type || !micap_takes_values(world, type, (mica_location){0}) ||
+        !micap_value_fits(world, type, &value, (mica_location){0}))
         return micap_failure(world);
     mica_pool *pool = micap_is_pooled(type->id) ? micap_pool_of(world, type->id) : NULL;
     selection selected;
@@ -516,7 +517,7 @@ mica_result mica_destroy_all(mica_query *query)
     selection selected;
     if (!select_all(query, &selected)) {
         result = micap_fail_memory(world, "query_destroy_entities");
-    } else if (world->has_dependents) {
+    } else if (world->has_dependents || world->refuses_deaths) {
         mica_destroy_many(world, selected.entities, selected.count);
     } else {
         run_destroy_hooks(world, &selected);

@@ -5,6 +5,7 @@
 #include "core/storage/rows.h"
 #include "core/storage/singleton.h"
 #include "type/value_bytes.h"
+#include "pool/pool_edges.h"
 
 /* Where the entities in values of a type are. Those of types with more than that are left out. Entities in lists are counted: their
  * place is the size of the value and their number. */
@@ -214,9 +215,13 @@ void micap_stale_references_load(mica_world *world, micap_reader reader)
         mica_entity entity = take_entity(&reader);
         const micap_type *type;
         char *value = reader.failed ? NULL : find_value(world, owner, &type);
-        if (value)
+        if (value &&
+            !(type->type.relation && mica_is_alive(world, entity))) /* that would be an edge that is not linked */
             load_one(&type->type, value, offset, entity);
     }
+    for (uint32_t i = 0; i < world->pools.count; ++i)
+        if (world->pools.all[i]->edges)
+            micap_edges_restore_table(world->pools.all[i]);
 }
 
 void micap_stale_names_write(const mica_world *world, micap_bytes *bytes)

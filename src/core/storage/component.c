@@ -155,6 +155,15 @@ const micap_type *micap_type_for_entities(mica_world *world, mica_component comp
     return used->type;
 }
 
+bool micap_takes_values(const mica_world *world, const micap_type *type, mica_location location)
+{
+    if (MICAP_LIKELY(!type->type.relation))
+        return true;
+    micap_fail(world, MICA_ERROR_INVALID, location, "component %s is a relation: its edges are added with mica_relate",
+               type->type.name);
+    return false;
+}
+
 bool micap_value_fits(const mica_world *world, const micap_type *type, const mica_value *value, mica_location location)
 {
     if (!value->size_bytes || value->size_bytes == type->type.size_bytes)

@@ -87,6 +87,9 @@ micap_component *micap_component_use(mica_world *world, mica_component id);
 micap_component *micap_component_try(mica_world *world, mica_component id, micap_problem *out_problem);
 /* The type of a component that an entity can have, registered with the world; NULL with a report. */
 const micap_type *micap_type_for_entities(mica_world *world, mica_component component);
+
+/* Whether values of a component can be added without anything else: not of a relation, whose edges need a target. Reports if not. */
+bool micap_takes_values(const mica_world *world, const micap_type *type, mica_location location);
 /* Whether the size that a value is given with is that of its component; a report when not. */
 bool micap_value_fits(const mica_world *world, const micap_type *type, const mica_value *value, mica_location location);
 /* Reports that the construct or copy function of a type failed; returns false. */

@@ -9,6 +9,7 @@
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
 #include "pool/pool_fast_rows.h"
+#include "pool/pool_edges.h"
 #include "pool/pool_lists.h"
 #include "pool/pool_rows.h"
 #include "pool/pool_check.h"
@@ -36,6 +37,10 @@ mica_pool *micap_pools_add(mica_world *world, const micap_type *type)
         return NULL;
     pool->bit = pools->count % 64;
     pool->may_hold_dead = type->type.dying != MICA_DYING_AT_ONCE;
+    if (pool->edges)
+        pool->edges->is_alive = mica_is_alive;
+    if (pool->edges && !world->modules[MICAP_MODULE_RELATION].ops)
+        micap_module_set(world, MICAP_MODULE_RELATION, &micap_relation_ops, world);
 #ifdef MICA_CHECKED
     pool->check_write = micap_check_pool_write;
 #endif
@@ -77,12 +82,19 @@ void micap_pools_leave_mask(mica_world *world, const mica_pool *pool, uint32_t e
         *mask_of(&world->pools, entity_index) &= ~((uint64_t)1 << pool->bit);
 }
 
+/* Whether adding and removing rows is a change that views and pointers outside of the pool depend on. */
+static inline bool is_seen(const mica_pool *pool)
+{
+    return MICAP_LIKELY(!pool->edges) || pool->is_queried;
+}
+
 bool micap_pools_make_room(mica_world *world, mica_pool *pool, mica_entity entity, uint64_t count)
 {
     const char *buffer = pool->buffer;
     bool done = micap_map_reserve(&world->pools.masks, entity.index) && micap_pool_reserve_rows(pool, count) &&
                 micap_pool_reserve_entity(pool, entity.index);
-    world->structure += pool->buffer != buffer; /* pointers to its rows are invalid, also if a later step fails */
+    world->structure +=
+        pool->buffer != buffer && is_seen(pool); /* pointers to its rows are invalid, also if a later step fails */
     return done;
 }
 
@@ -118,8 +130,52 @@ uint32_t micap_pools_commit(mica_world *world, mica_pool *pool, mica_entity enti
     micap_pool_append(pool, entity, micap_version(world));
     micap_map_touch(&world->pools.masks, entity.index);
     *mask_of(&world->pools, entity.index) |= (uint64_t)1 << pool->bit;
-    ++world->structure;
+    world->structure += is_seen(pool);
+    if (pool->edges && micap_edge_is_linked(pool, row))
+        micap_attach(&world->attachments, micap_edge_target(pool, row).index);
     return pool->group ? micap_pool_row(pool, entity) : row;
+}
+
+/* For all targets of a page of the index. */
+bool micap_pools_make_room_for_target(mica_world *world, mica_pool *pool, mica_entity target)
+{
+    return micap_edges_reserve_target(pool, target.index) &&
+           micap_attachments_reserve(world, target.index | (MICAP_MAP_PAGE_ENTRIES - 1));
+}
+
+bool micap_pools_attach_targets(mica_world *world, const mica_pool *pool)
+{
+    for (uint32_t row = 0; row < pool->row_limit; ++row) {
+        uint32_t index = micap_edge_target(pool, row).index;
+        if (!micap_edge_is_linked(pool, row))
+            continue;
+        if (!micap_attachments_reserve(world, index | (MICAP_MAP_PAGE_ENTRIES - 1)))
+            return false;
+        micap_attach(&world->attachments, index);
+    }
+    return true;
+}
+
+/* Edges to entities that were destroyed while it waited. */
+static void remove_dangling(mica_world *world, mica_pool *pool)
+{
+    for (uint32_t row = pool->row_limit; row-- > 0;)
+        if (!mica_is_nil(micap_edge_target(pool, row)) && !micap_edge_is_linked(pool, row))
+            micap_pools_remove_instance(world, pool, row);
+}
+
+bool micap_pools_relink(mica_world *world)
+{
+    for (uint32_t i = 0; i < world->pools.count; ++i) {
+        mica_pool *pool = world->pools.all[i];
+        if (!pool->edges || !pool->edges->waits)
+            continue;
+        if (!(micap_edges_relink(pool, micap_version(world)) && micap_pools_attach_targets(world, pool)))
+            return false;
+        if (pool->type->type.on_target != MICA_TARGET_KEEP)
+            remove_dangling(world, pool);
+    }
+    return true;
 }
 
 void micap_pools_commit_list(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count)
@@ -186,7 +242,7 @@ static void drop_row(mica_world *world, mica_pool *pool, uint32_t row)
         row = micap_group_leave(pool, row, micap_version(world));
     micap_pool_destruct_value(pool, row);
     micap_pool_drop_row(pool, row, micap_version(world));
-    ++world->structure;
+    world->structure += is_seen(pool);
 }
 
 void micap_pools_remove_row(mica_world *world, mica_pool *pool, uint32_t row)

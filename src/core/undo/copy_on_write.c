@@ -114,7 +114,8 @@ void micap_undo_save_again(mica_world *world, const micap_undo_entry *kept)
     case MICAP_UNDO_POOL:
     case MICAP_UNDO_MAP:
     case MICAP_UNDO_BITS:
-    case MICAP_UNDO_MASKS: micap_pools_save_again(world, kept); break;
+    case MICAP_UNDO_MASKS:
+    case MICAP_UNDO_TARGETS: micap_pools_save_again(world, kept); break;
     case MICAP_UNDO_LINKS: micap_modules_save_again(world, kept); break;
     }
 }

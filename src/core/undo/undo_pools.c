@@ -1,6 +1,7 @@
 #include "core/undo/undo_pools.h"
 
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_edges.h"
 #include "pool/pool_undo.h"
 #include "pool/pool_group.h"
 
@@ -71,6 +72,8 @@ void micap_pools_save_again(mica_world *world, const micap_undo_entry *kept)
         micap_map_touch(&world->pools.masks, part * MICAP_MAP_BLOCK);
     else if (kept->kind == MICAP_UNDO_MAP)
         micap_map_touch(&pool_of(world, kept)->index, part * MICAP_MAP_BLOCK);
+    else if (kept->kind == MICAP_UNDO_TARGETS)
+        micap_map_touch(&pool_of(world, kept)->edges->targets, part * MICAP_MAP_BLOCK);
     else if (kept->kind == MICAP_UNDO_BITS)
         micap_pool_save_bit(pool_of(world, kept), part * 64 * 64);
     else
@@ -144,6 +147,11 @@ static void restore_map(mica_pool *pool, micap_undo_entry *kept)
     restore_block(&pool->index, kept);
 }
 
+static void restore_targets(mica_pool *pool, micap_undo_entry *kept)
+{
+    restore_block(&pool->edges->targets, kept);
+}
+
 void micap_pools_restore(mica_world *world, const micap_undo_entries *kept, const micap_pools_state *state)
 {
     each(world, kept, MICAP_UNDO_POOL, destruct);
@@ -151,6 +159,7 @@ void micap_pools_restore(mica_world *world, const micap_undo_entries *kept, cons
     restore_counts_of_all(world, state);
     each(world, kept, MICAP_UNDO_POOL, micap_pool_restore_slice);
     each(world, kept, MICAP_UNDO_MAP, restore_map);
+    each(world, kept, MICAP_UNDO_TARGETS, restore_targets);
     for (uint32_t i = 0; i < kept->count; ++i)
         if (kept->all[i]->kind == MICAP_UNDO_MASKS)
             restore_block(&world->pools.masks, kept->all[i]);
@@ -204,5 +213,8 @@ bool micap_pools_clone(mica_world *to, const mica_world *from)
     to->pools.dead_count = from->pools.dead_count;
     if (to->pools.dead_count)
         memcpy(to->pools.dead, from->pools.dead, to->pools.dead_count * sizeof *to->pools.dead);
+    for (uint32_t i = 0; i < to->pools.count; ++i)
+        if (to->pools.all[i]->edges && !micap_pools_attach_targets(to, to->pools.all[i]))
+            return false;
     return clone_masks(to) && clone_groups(to, from);
 }

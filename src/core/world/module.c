@@ -8,6 +8,8 @@ void micap_module_set(mica_world *world, micap_module_id id, const micap_module_
     MICAP_ASSERT(!world->modules[id].ops, "a module registers once");
     world->modules[id] = (micap_module){state, ops};
     world->has_dependents |= ops->each_dependent != NULL;
+    world->copies |= ops->copied != NULL;
+    world->refuses_deaths |= ops->refuses != NULL;
     world->sees_deaths |= ops->destroying != NULL;
 }
 
@@ -39,6 +41,26 @@ void micap_modules_each_dependent(mica_world *world, mica_entity entity, micap_d
     for (uint32_t id = 0; id < MICAP_MODULES; ++id)
         if (world->modules[id].ops && world->modules[id].ops->each_dependent)
             world->modules[id].ops->each_dependent(world, world->modules[id].state, entity, fn, context);
+}
+
+const char *micap_modules_refuse(mica_world *world, mica_entity entity)
+{
+    const char *what = NULL;
+    if (MICAP_LIKELY(!world->refuses_deaths) || !micap_is_attached(&world->attachments, entity.index))
+        return NULL;
+    for (uint32_t id = 0; id < MICAP_MODULES && !what; ++id)
+        if (world->modules[id].ops && world->modules[id].ops->refuses)
+            what = world->modules[id].ops->refuses(world, world->modules[id].state, entity);
+    return what;
+}
+
+bool micap_modules_copied(mica_world *world, const mica_entity *from, const mica_entity *to, uint32_t count)
+{
+    for (uint32_t id = 0; id < MICAP_MODULES; ++id)
+        if (world->modules[id].ops && world->modules[id].ops->copied &&
+            !world->modules[id].ops->copied(world, world->modules[id].state, from, to, count))
+            return false;
+    return true;
 }
 
 mica_entity micap_modules_parent(const mica_world *world, mica_entity entity)

@@ -14,6 +14,7 @@ typedef enum micap_module_id {
     MICAP_MODULE_SNAPSHOT,
     MICAP_MODULE_INDEX,
     MICAP_MODULE_INSPECT,
+    MICAP_MODULE_RELATION,
     MICAP_MODULES,
 } micap_module_id;
 
@@ -41,6 +42,10 @@ typedef struct micap_module_ops {
     /* Calls the function with all entities that are destroyed together with this one, several at a time, dependents first. The
      * function may destroy them. */
     void (*each_dependent)(mica_world *world, void *state, mica_entity entity, micap_dependents_fn fn, void *context);
+    /* What refuses to have the entity destroyed now, by name, or NULL. Not asked when it is destroyed with others or with the world. */
+    const char *(*refuses)(mica_world *world, void *state, mica_entity entity);
+    /* Entities were copied, or the copies are recorded: adds what the module has for the originals. False with a report on error. */
+    bool (*copied)(mica_world *world, void *state, const mica_entity *from, const mica_entity *to, uint32_t count);
     /* The entity above this one, to which its events propagate; nil: none. */
     mica_entity (*parent)(const mica_world *world, const void *state, mica_entity entity);
     /* The recorded creation of this entity is dropped: it was never alive. */
@@ -73,6 +78,9 @@ typedef struct micap_module {
 /* Registers a module in its empty slot. The functions must outlive the world. */
 void micap_module_set(mica_world *world, micap_module_id id, const micap_module_ops *ops, void *state);
 
+/* Of the layer relation, which has no state: they are registered with the first relation that a world uses. */
+extern const micap_module_ops micap_relation_ops;
+
 /* The state of a module; NULL if this world does not use it. */
 void *micap_module_state(const mica_world *world, micap_module_id id);
 
@@ -82,6 +90,8 @@ void micap_modules_see_every_death(mica_world *world);
 /* Called by the core: see the functions above. */
 void micap_modules_destroying(mica_world *world, const mica_entity *entities, uint32_t count);
 void micap_modules_each_dependent(mica_world *world, mica_entity entity, micap_dependents_fn fn, void *context);
+const char *micap_modules_refuse(mica_world *world, mica_entity entity);
+bool micap_modules_copied(mica_world *world, const mica_entity *from, const mica_entity *to, uint32_t count);
 mica_entity micap_modules_parent(const mica_world *world, mica_entity entity);
 void micap_modules_forgotten(mica_world *world, mica_entity entity);
 uint64_t micap_modules_hash(const mica_world *world, bool with_flow);

@@ -81,6 +81,8 @@ struct mica_world {
     struct micap_watch *destroy_watches;
     micap_module modules[MICAP_MODULES];
     bool has_dependents;   /* some module has entities that are destroyed with others */
+    bool copies;           /* some module copies what it has for entities */
+    bool refuses_deaths;   /* some module may refuse to have entities with attachments destroyed */
     bool sees_deaths;      /* some module is told about destroyed entities that have attachments, */
     bool sees_every_death; /* or about all of them */
 

@@ -203,7 +203,9 @@ static uint64_t hash_pools(const mica_world *world)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < world->pools.count; ++i)
-        sum += hash_pool(world, world->pools.all[i]);
+        if (!world->pools.all[i]
+                 ->edges) /* edges are hashed by their module, in an order that does not depend on rows */
+            sum += hash_pool(world, world->pools.all[i]);
     return sum;
 }
 

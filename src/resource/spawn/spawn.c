@@ -9,6 +9,7 @@
 #include "mica/hierarchy.h"
 #include "mica/name.h"
 #include "mica/pool.h"
+#include "mica/relation.h"
 #include "mica/singleton.h"
 #include "resource/spawn/spawn_flat.h"
 #include "resource/spawn/spawn_prepare.h"
@@ -294,11 +295,62 @@ static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t in
     return true;
 }
 
+/* Collects the edges of a relation in one copy: their owners and, after them, whole values in the program's layout. */
+static bool take_edges(micap_spawning *work, const micap_entry *entry, uint32_t copy, mica_entity *owners, char *values)
+{
+    const micap_component_block *block = entry->block;
+    const mica_entity *entities = copy_of(work, copy);
+    uint32_t bytes = entry->type->size_bytes;
+    for (uint32_t i = 0; i < block->instance_count; ++i) {
+        char *value = values + (size_t)i * bytes;
+        owners[i] = block->owners ? entities[block->owners[i]] : mica_nil();
+        if (!micap_spawn_initialize(entry->type, value, 1))
+            return micap_spawn_fail_memory(work);
+        if (!micap_spawn_migrate(work, entry, value, instance_at(block, i), 1, entities))
+            return false;
+    }
+    for (uint32_t g = 0; !block->owners && g < work->group_count; ++g) {
+        const micap_group_record *group = micap_record(work->resource, MICAP_SECTION_GROUPS, g);
+        uint32_t first = first_instance(work, entry, group->first_entity);
+        for (uint32_t i = 0; first != MICAP_NONE && i < group->entity_count; ++i)
+            owners[first + i] = entities[group->first_entity + i];
+    }
+    return true;
+}
+
+/* Edges need all entities of the file, and come in the order of their ranks: all at once. */
+static bool give_edges(micap_spawning *work, const micap_entry *entry, uint32_t copy)
+{
+    uint32_t count = entry->block->instance_count;
+    if (entry->has_spawn)
+        return micap_spawn_fail(work, MICA_ERROR_INVALID, "spawn: relation %.80s can't have a spawn function",
+                                entry->block->name);
+    if (!count)
+        return true;
+    size_t alignment = entry->type->alignment > MICAP_ALIGNMENT ? entry->type->alignment : MICAP_ALIGNMENT;
+    size_t owners_bytes = (count * sizeof(mica_entity) + alignment - 1) / alignment * alignment;
+    size_t bytes = owners_bytes + (size_t)count * entry->type->size_bytes;
+    mica_entity *owners = micap_allocate_zeroed(&work->memory, bytes, alignment);
+    if (!owners)
+        return micap_spawn_fail_memory(work);
+    char *values = (char *)owners + owners_bytes;
+    bool fine = take_edges(work, entry, copy, owners, values);
+    if (fine) {
+        work->result = mica_load_edges_id(work->world, entry->component, owners, values, count);
+        fine = work->result == MICA_OK;
+    }
+    micap_contents_clear(entry->type, values, count);
+    micap_release(&work->memory, owners, bytes, alignment);
+    return fine;
+}
+
 static bool give_separate(micap_spawning *work, const micap_entry *entry, uint32_t copy)
 {
     const micap_component_block *block = entry->block;
     if (!entry->component || !entry->is_separate)
         return true;
+    if (entry->type->relation)
+        return give_edges(work, entry, copy);
     for (uint32_t i = 0; block->owners && i < block->instance_count; ++i) {
         if (i && block->owners[i] == block->owners[i - 1] && !entry->type->many)
             return micap_spawn_fail(work, MICA_ERROR_LAYOUT,

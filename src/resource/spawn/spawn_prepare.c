@@ -130,8 +130,8 @@ static bool prepare_entry(micap_spawning *work, micap_entry *entry)
     if (block->role == MICAP_ROLE_TAG)
         return true;
     /* A split component has no values to complete in place: unless its columns need no conversion, it is added later. */
-    entry->is_separate =
-        !is_singleton && (block->owners || outlives || (entry->type->split && (!is_direct || block->references.count)));
+    entry->is_separate = !is_singleton && (block->owners || outlives || entry->type->relation ||
+                                           (entry->type->split && (!is_direct || block->references.count)));
     entry->is_column = is_direct && !entry->is_separate && !is_singleton;
     if (entry->is_separate && entry->type->split && (entry->type->many || entry->has_spawn))
         return micap_spawn_fail(

@@ -1,0 +1,599 @@
+#include "pool/pool_edges.h"
+
+#include "base/assert.h"
+#include "pool/pool_undo.h"
+
+#include <stdlib.h>
+
+bool micap_edges_create(mica_pool *pool)
+{
+    const mica_type *type = &pool->type->type;
+    micap_pool_edges *edges = micap_allocate_zeroed(pool->memory, sizeof *edges, MICAP_ARRAY_ALIGNMENT);
+    if (!edges)
+        return false;
+    edges->targets = (micap_index){.arena = pool->index.arena,
+                                   .undo = pool->undo,
+                                   .keep_kind = MICAP_UNDO_TARGETS,
+                                   .keep_place = pool->index.keep_place};
+    edges->target_offset = type->fields[0].offset; /* see relation_problem in type/describe.c */
+    edges->rank_offset = type->fields[1].offset;
+    edges->has_table = !type->exclusive;
+    pool->edges = edges;
+    return true;
+}
+
+void micap_edges_free(mica_pool *pool)
+{
+    micap_pool_edges *edges = pool->edges;
+    if (!edges)
+        return;
+    MICAP_RELEASE_ARRAY(pool->memory, edges->slots, edges->slot_count);
+    micap_index_free(&edges->targets);
+    micap_release(pool->memory, edges, sizeof *edges, MICAP_ARRAY_ALIGNMENT);
+}
+
+/* The table. */
+
+static uint32_t home_of(const micap_pool_edges *edges, mica_entity source, mica_entity target)
+{
+    uint64_t key = ((uint64_t)source.index << 32 | target.index) * 0x9e3779b97f4a7c15u;
+    return (uint32_t)(key >> 32) & (edges->slot_count - 1);
+}
+
+static uint32_t home_of_row(const mica_pool *pool, uint32_t row)
+{
+    return home_of(pool->edges, pool->owners[row], micap_edge_target(pool, row));
+}
+
+/* The slot of a row, or an empty one if the table does not have it. */
+static uint32_t slot_of(const mica_pool *pool, uint32_t row)
+{
+    const micap_pool_edges *edges = pool->edges;
+    uint32_t slot = home_of_row(pool, row);
+    while (edges->slots[slot] && edges->slots[slot] != row + 1)
+        slot = (slot + 1) & (edges->slot_count - 1);
+    return slot;
+}
+
+static void enter(mica_pool *pool, uint32_t row)
+{
+    micap_pool_edges *edges = pool->edges;
+    uint32_t slot = home_of_row(pool, row);
+    while (edges->slots[slot])
+        slot = (slot + 1) & (edges->slot_count - 1);
+    edges->slots[slot] = row + 1;
+    ++edges->used;
+}
+
+/* Shifts back what follows, so that there are no tombstones. */
+static void erase(mica_pool *pool, uint32_t row)
+{
+    micap_pool_edges *edges = pool->edges;
+    uint32_t hole = slot_of(pool, row), mask = edges->slot_count - 1;
+    if (!edges->slots[hole])
+        return;
+    --edges->used;
+    for (uint32_t at = (hole + 1) & mask; edges->slots[at]; at = (at + 1) & mask) {
+        if (((at - home_of_row(pool, edges->slots[at] - 1)) & mask) < ((at - hole) & mask))
+            continue; /* it is not beyond its home: it stays */
+        edges->slots[hole] = edges->slots[at];
+        hole = at;
+    }
+    edges->slots[hole] = 0;
+}
+
+static void fill_table(mica_pool *pool)
+{
+    micap_pool_edges *edges = pool->edges;
+    if (edges->slot_count)
+        memset(edges->slots, 0, edges->slot_count * sizeof *edges->slots);
+    edges->used = 0;
+    for (uint32_t row = 0; edges->has_table && row < pool->row_limit; ++row)
+        enter(pool, row);
+}
+
+/* Two thirds full at most. */
+static uint64_t slots_for(uint64_t entries)
+{
+    uint64_t needed = 16;
+    while (needed * 2 < entries * 3)
+        needed *= 2;
+    return needed;
+}
+
+static bool resize_table(mica_pool *pool, uint64_t slot_count)
+{
+    micap_pool_edges *edges = pool->edges;
+    uint32_t *slots = slot_count > UINT32_MAX
+                          ? NULL
+                          : micap_allocate_zeroed(pool->memory, slot_count * sizeof *slots, MICAP_ARRAY_ALIGNMENT);
+    if (!slots)
+        return false;
+    uint32_t *old = edges->slots, old_count = edges->slot_count;
+    edges->slots = slots;
+    edges->slot_count = (uint32_t)slot_count;
+    edges->used = 0;
+    for (uint32_t i = 0; i < old_count; ++i)
+        if (old[i])
+            enter(pool, old[i] - 1);
+    MICAP_RELEASE_ARRAY(pool->memory, old, old_count);
+    return true;
+}
+
+bool micap_edges_reserve(mica_pool *pool, uint64_t more)
+{
+    const micap_pool_edges *edges = pool->edges;
+    if (!edges->has_table)
+        return true;
+    uint64_t needed = ((uint64_t)pool->row_limit + more) * 3;
+    return MICAP_LIKELY(needed <= (uint64_t)edges->slot_count * 2) ||
+           resize_table(pool, slots_for(pool->row_limit + more));
+}
+
+uint32_t micap_edges_find(const mica_pool *pool, mica_entity source, mica_entity target)
+{
+    const micap_pool_edges *edges = pool->edges;
+    if (!edges->has_table) {
+        uint32_t row = micap_map_find(&pool->index, source);
+        return row != MICAP_ROW_NONE && mica_same(micap_edge_target(pool, row), target) ? row : MICAP_ROW_NONE;
+    }
+    if (!edges->slot_count)
+        return MICAP_ROW_NONE;
+    for (uint32_t slot = home_of(edges, source, target); edges->slots[slot];
+         slot = (slot + 1) & (edges->slot_count - 1)) {
+        uint32_t row = edges->slots[slot] - 1;
+        if (mica_same(pool->owners[row], source) && mica_same(micap_edge_target(pool, row), target))
+            return row;
+    }
+    return MICAP_ROW_NONE;
+}
+
+/* The lists of targets. */
+
+bool micap_edges_reserve_target(mica_pool *pool, uint32_t target_index)
+{
+    return micap_map_reserve(&pool->edges->targets, target_index);
+}
+
+static void set_rank(const mica_pool *pool, uint32_t row, uint32_t rank)
+{
+    memcpy(pool->values + (size_t)row * pool->value_bytes + pool->edges->rank_offset, &rank, sizeof rank);
+}
+
+static bool is_first(const mica_pool *pool, uint32_t row)
+{
+    return pool->links[pool->links[row].previous].next == MICAP_ROW_NONE;
+}
+
+static void set_first(mica_pool *pool, uint32_t row)
+{
+    micap_map_set(&pool->edges->targets, micap_edge_target(pool, row), row);
+}
+
+/* Appends a row, which is not linked, to the list of its target. */
+static void link_last(mica_pool *pool, uint32_t row, mica_entity target)
+{
+    micap_edge_links *links = pool->links;
+    uint32_t first = micap_edges_first(pool, target);
+    links[row].next = MICAP_ROW_NONE;
+    if (first == MICAP_ROW_NONE) {
+        links[row].previous = row;
+        links[row].target_count = 1;
+        set_first(pool, row);
+        return;
+    }
+    uint32_t last = links[first].previous;
+    micap_pool_preserve(pool, first, 1);
+    micap_pool_preserve(pool, last, 1);
+    links[row].previous = last;
+    links[last].next = row;
+    links[first].previous = row;
+    ++links[first].target_count;
+}
+
+/* Gives all edges of a target small ranks again. */
+static MICAP_COLD void renumber(mica_pool *pool, uint32_t first, mica_version version)
+{
+    uint32_t rank = 0;
+    for (uint32_t row = first; row != MICAP_ROW_NONE; row = pool->links[row].next) {
+        micap_pool_touch(pool, MICAP_ALL_COLUMNS, row, 1, version);
+        set_rank(pool, row, ++rank);
+    }
+}
+
+static bool can_link(const mica_pool *pool, mica_entity target)
+{
+    const micap_pool_edges *edges = pool->edges;
+    return !mica_is_nil(target) && micap_map_at(&edges->targets, target.index) &&
+           (!edges->is_alive || edges->is_alive(pool->world, target));
+}
+
+void micap_edges_append(mica_pool *pool, uint32_t row, uint32_t first, mica_version version)
+{
+    micap_pool_edges *edges = pool->edges;
+    micap_edge_links *links = pool->links;
+    links[row] = (micap_edge_links){.next = MICAP_ROW_NONE, .previous = MICAP_ROW_NONE, .source_count = 1};
+    if (first != MICAP_ROW_NONE)
+        ++links[first].source_count; /* which was preserved when the row was appended to the others */
+    if (MICAP_UNLIKELY(edges->waits))
+        return;
+    mica_entity target = micap_edge_target(pool, row);
+    if (edges->has_table)
+        enter(pool, row);
+    if (MICAP_UNLIKELY(!can_link(pool, target)))
+        return;
+    link_last(pool, row, target);
+    uint32_t last = micap_edges_first(pool, target) == row ? MICAP_ROW_NONE : links[row].previous;
+    uint32_t rank = last == MICAP_ROW_NONE ? 0 : micap_edge_rank(pool, last);
+    if (MICAP_UNLIKELY(rank == UINT32_MAX))
+        renumber(pool, micap_edges_first(pool, target), version);
+    else
+        set_rank(pool, row, rank + 1);
+}
+
+void micap_edges_unlink(mica_pool *pool, uint32_t row)
+{
+    micap_edge_links *links = pool->links, gone = links[row];
+    mica_entity target = micap_edge_target(pool, row);
+    micap_pool_preserve(pool, row, 1);
+    links[row].next = links[row].previous = MICAP_ROW_NONE;
+    links[row].target_count = 0;
+    if (gone.previous == row) {
+        micap_map_erase(&pool->edges->targets, target.index);
+        return;
+    }
+    uint32_t first = micap_map_row_at(&pool->edges->targets, target.index);
+    if (row == first) {
+        micap_pool_preserve(pool, gone.next, 1);
+        links[gone.next].previous = gone.previous;
+        links[gone.next].target_count = gone.target_count - 1;
+        set_first(pool, gone.next);
+        return;
+    }
+    uint32_t after = gone.next == MICAP_ROW_NONE ? first : gone.next;
+    micap_pool_preserve(pool, gone.previous, 1);
+    micap_pool_preserve(pool, after, 1);
+    micap_pool_preserve(pool, first, 1);
+    links[gone.previous].next = gone.next;
+    links[after].previous = gone.previous;
+    --links[first].target_count;
+}
+
+void micap_edges_drop(mica_pool *pool, uint32_t row)
+{
+    micap_edge_links *links = pool->links;
+    uint32_t first = micap_map_row_at(&pool->index, pool->owners[row].index), next = pool->next[row];
+    if (row != first)
+        --links[first].source_count; /* preserved by the caller, like the next one */
+    else if (next != MICAP_ROW_NONE)
+        links[next].source_count = links[row].source_count - 1;
+    if (pool->edges->has_table)
+        erase(pool, row);
+    if (micap_edge_is_linked(pool, row))
+        micap_edges_unlink(pool, row);
+}
+
+void micap_edges_preserve(const mica_pool *pool, uint32_t row)
+{
+    if (MICAP_LIKELY(!pool->undo->before) || !micap_edge_is_linked(pool, row))
+        return;
+    micap_edge_links links = pool->links[row];
+    uint32_t others[] = {links.next, links.previous,
+                         micap_map_row_at(&pool->edges->targets, micap_edge_target(pool, row).index)};
+    for (uint32_t i = 0; i < 3; ++i)
+        if (others[i] != MICAP_ROW_NONE)
+            micap_pool_save_slices(pool, others[i], 1);
+}
+
+void micap_edges_moved(mica_pool *pool, uint32_t from, uint32_t to)
+{
+    micap_pool_edges *edges = pool->edges;
+    micap_edge_links *links = pool->links;
+    if (edges->has_table) {
+        uint32_t slot = home_of_row(pool, to);
+        while (edges->slots[slot] && edges->slots[slot] != from + 1)
+            slot = (slot + 1) & (edges->slot_count - 1);
+        if (edges->slots[slot])
+            edges->slots[slot] = to + 1;
+    }
+    uint32_t next = links[to].next, previous = links[to].previous;
+    if (previous == MICAP_ROW_NONE)
+        return;
+    if (previous == from) { /* it is alone */
+        links[to].previous = to;
+        set_first(pool, to);
+        return;
+    }
+    bool was_first = links[previous].next == MICAP_ROW_NONE;
+    if (was_first)
+        set_first(pool, to);
+    else
+        links[previous].next = to;
+    if (next == MICAP_ROW_NONE)
+        next = micap_map_row_at(&edges->targets, micap_edge_target(pool, to).index);
+    links[next].previous = to;
+}
+
+static uint32_t after_swap(uint32_t row, uint32_t a, uint32_t b)
+{
+    return row == a ? b : row == b ? a : row;
+}
+
+micap_edge_swap micap_edges_swapping(const mica_pool *pool, uint32_t a, uint32_t b)
+{
+    micap_edge_swap swap = {.rows = {a, b}};
+    for (uint32_t i = 0; i < 2; ++i) {
+        uint32_t row = swap.rows[i];
+        micap_edges_preserve(pool, row);
+        swap.slots[i] = pool->edges->has_table ? slot_of(pool, row) : 0;
+        swap.is_first[i] = micap_edge_is_linked(pool, row) && is_first(pool, row);
+    }
+    return swap;
+}
+
+void micap_edges_swapped(mica_pool *pool, const micap_edge_swap *swap)
+{
+    micap_edge_links *links = pool->links;
+    micap_pool_edges *edges = pool->edges;
+    for (uint32_t i = 0; i < 2; ++i) { /* what was in this row is in the other one */
+        uint32_t now = swap->rows[1 - i];
+        if (edges->has_table && edges->slots[swap->slots[i]])
+            edges->slots[swap->slots[i]] = now + 1;
+        if (!micap_edge_is_linked(pool, now))
+            continue;
+        links[now].previous = after_swap(links[now].previous, swap->rows[0], swap->rows[1]);
+        if (links[now].next != MICAP_ROW_NONE)
+            links[now].next = after_swap(links[now].next, swap->rows[0], swap->rows[1]);
+        if (swap->is_first[i])
+            set_first(pool, now);
+    }
+    for (uint32_t i = 0; i < 2; ++i) {
+        uint32_t now = swap->rows[1 - i];
+        if (!micap_edge_is_linked(pool, now))
+            continue;
+        if (!swap->is_first[i])
+            links[links[now].previous].next = now;
+        uint32_t after = links[now].next;
+        links[after == MICAP_ROW_NONE ? micap_edges_first(pool, micap_edge_target(pool, now)) : after].previous = now;
+    }
+}
+
+void micap_edges_reordered(mica_pool *pool, uint32_t old_first, uint32_t first)
+{
+    pool->links[first].source_count = pool->links[old_first].source_count; /* both are preserved */
+}
+
+/* Gives a row, and those after it, ranks that rise. */
+static void raise_ranks(mica_pool *pool, uint32_t row, mica_version version)
+{
+    uint32_t first = micap_edges_first(pool, micap_edge_target(pool, row));
+    uint64_t rank = row == first ? 0 : micap_edge_rank(pool, pool->links[row].previous);
+    bool is_moved = true;
+    for (; row != MICAP_ROW_NONE && (is_moved || micap_edge_rank(pool, row) <= rank); row = pool->links[row].next) {
+        if (++rank > UINT32_MAX) {
+            renumber(pool, first, version);
+            return;
+        }
+        micap_pool_touch(pool, MICAP_ALL_COLUMNS, row, 1, version);
+        set_rank(pool, row, (uint32_t)rank);
+        is_moved = false;
+    }
+}
+
+void micap_edges_place(mica_pool *pool, uint32_t row, uint32_t before, mica_version version)
+{
+    micap_edge_links *links = pool->links;
+    if (row == before)
+        return;
+    micap_edges_unlink(pool, row);
+    if (before == MICAP_ROW_NONE) {
+        link_last(pool, row, micap_edge_target(pool, row));
+    } else {
+        uint32_t first = micap_edges_first(pool, micap_edge_target(pool, row)), previous = links[before].previous;
+        micap_pool_preserve(pool, before, 1);
+        micap_pool_preserve(pool, previous, 1);
+        micap_pool_preserve(pool, first, 1);
+        links[row].next = before;
+        links[row].previous = previous;
+        links[before].previous = row;
+        if (before == first) {
+            links[row].target_count = links[first].target_count + 1;
+            set_first(pool, row);
+        } else {
+            links[previous].next = row;
+            ++links[first].target_count;
+        }
+    }
+    raise_ranks(pool, row, version);
+}
+
+/* What edges are sorted by. */
+typedef struct micap_edge_key {
+    uint64_t rank; /* without one: after all others */
+    uint32_t target;
+    uint32_t row;
+} edge_key;
+
+static int compare_keys(const void *left, const void *right)
+{
+    const edge_key *a = left, *b = right;
+    if (a->target != b->target)
+        return a->target < b->target ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return a->row < b->row ? -1 : a->row > b->row;
+}
+
+static void clear_links(mica_pool *pool)
+{
+    const micap_index *targets = &pool->edges->targets;
+    for (uint32_t page = 0; page < targets->page_count; ++page)
+        for (uint32_t i = 0; targets->pages[page] != micap_map_no_entries && i < MICAP_MAP_PAGE_ENTRIES; ++i)
+            if (targets->pages[page][i])
+                micap_map_erase(&pool->edges->targets, page << MICAP_MAP_PAGE_SHIFT | i);
+    if (pool->row_limit)
+        micap_pool_preserve(pool, 0, pool->row_limit);
+    for (uint32_t row = 0; row < pool->row_limit; ++row) {
+        pool->links[row].next = pool->links[row].previous = MICAP_ROW_NONE;
+        pool->links[row].target_count = 0;
+    }
+}
+
+/* Links one edge to the edges of its target that have lower ranks. */
+static void link_by_rank(mica_pool *pool, uint32_t row, mica_version version)
+{
+    link_last(pool, row, micap_edge_target(pool, row));
+    uint32_t rank = micap_edge_rank(pool, row), before = MICAP_ROW_NONE;
+    uint32_t first = micap_edges_first(pool, micap_edge_target(pool, row));
+    for (uint32_t at = pool->links[row].previous; rank && at != row && micap_edge_rank(pool, at) > rank;
+         at = pool->links[at].previous) {
+        before = at;
+        if (at == first)
+            break;
+    }
+    uint32_t last = pool->links[row].previous;
+    if (before != MICAP_ROW_NONE)
+        micap_edges_place(pool, row, before, version);
+    else if (!rank || (row != first && micap_edge_rank(pool, last) >= rank))
+        raise_ranks(pool, row, version);
+}
+
+/* Without memory for a list: slow, but it can't fail. */
+static MICAP_COLD void link_one_by_one(mica_pool *pool, mica_version version)
+{
+    for (uint32_t row = 0; row < pool->row_limit; ++row)
+        if (can_link(pool, micap_edge_target(pool, row)))
+            link_by_rank(pool, row, version);
+}
+
+bool micap_edges_relink(mica_pool *pool, mica_version version)
+{
+    micap_pool_edges *edges = pool->edges;
+    uint32_t count = 0;
+    size_t bytes = (size_t)pool->row_limit * sizeof(edge_key);
+    edges->waits = false;
+    clear_links(pool);
+    if (!micap_edges_reserve(pool, 0))
+        return false;
+    fill_table(pool);
+    edge_key *keys = bytes ? micap_allocate(pool->memory, bytes, MICAP_ARRAY_ALIGNMENT) : NULL;
+    bool fine = true;
+    if (bytes && !keys)
+        link_one_by_one(pool, version);
+    for (uint32_t row = 0; keys && fine && row < pool->row_limit; ++row) {
+        mica_entity target = micap_edge_target(pool, row);
+        if (mica_is_nil(target) || (edges->is_alive && !edges->is_alive(pool->world, target)))
+            continue;
+        fine = micap_edges_reserve_target(pool, target.index);
+        uint32_t rank = micap_edge_rank(pool, row);
+        keys[count++] = (edge_key){rank ? rank : (uint64_t)1 << 32, target.index, row};
+    }
+    if (fine && count)
+        qsort(keys, count, sizeof *keys, compare_keys);
+    for (uint32_t i = 0; fine && i < count; ++i) {
+        uint32_t row = keys[i].row;
+        link_last(pool, row, micap_edge_target(pool, row));
+        bool rises = !i || keys[i].target != keys[i - 1].target
+                         ? keys[i].rank <= UINT32_MAX
+                         : micap_edge_rank(pool, row) > micap_edge_rank(pool, keys[i - 1].row);
+        if (!rises)
+            raise_ranks(pool, row, version);
+    }
+    micap_release(pool->memory, keys, bytes, MICAP_ARRAY_ALIGNMENT);
+    return fine;
+}
+
+void micap_edges_restore_table(mica_pool *pool)
+{
+    fill_table(pool);
+}
+
+bool micap_edges_clone(mica_pool *to, const mica_pool *from)
+{
+    for (uint32_t row = 0; row < from->row_limit; ++row)
+        if (micap_edge_is_linked(from, row) && !micap_edges_reserve_target(to, micap_edge_target(from, row).index))
+            return false;
+    for (uint32_t row = 0; row < to->row_limit; ++row)
+        if (micap_edge_is_linked(to, row) && is_first(to, row))
+            set_first(to, row);
+    fill_table(to);
+    return true;
+}
+
+void micap_edges_trim(mica_pool *pool)
+{
+    micap_pool_edges *edges = pool->edges;
+    micap_map_trim(&edges->targets);
+    if (edges->has_table && slots_for(pool->row_limit) < edges->slot_count)
+        resize_table(pool, slots_for(pool->row_limit)); /* or, without memory for it, it stays large */
+}
+
+size_t micap_edges_bytes(const mica_pool *pool)
+{
+    return micap_index_bytes(&pool->edges->targets) + pool->edges->slot_count * sizeof *pool->edges->slots;
+}
+
+static const char *check_list(const mica_pool *pool, uint32_t first, uint32_t *met)
+{
+    const micap_edge_links *links = pool->links;
+    mica_entity target = micap_edge_target(pool, first);
+    uint32_t last = first, count = 1;
+    for (uint32_t row = links[first].next; row != MICAP_ROW_NONE; row = links[row].next) {
+        if (row >= pool->row_limit || !mica_same(micap_edge_target(pool, row), target) || ++count > pool->count)
+            return "the edges of a target are linked";
+        if (links[row].previous != last)
+            return "an edge knows the one before";
+        if (micap_edge_rank(pool, row) <= micap_edge_rank(pool, last))
+            return "the ranks of the edges of a target rise";
+        last = row;
+    }
+    *met += count;
+    if (links[first].previous != last)
+        return "the first edge of a target knows the last";
+    return links[first].target_count == count ? NULL : "the first edge of a target knows how many there are";
+}
+
+static const char *check_edge(const mica_pool *pool, uint32_t row)
+{
+    const micap_pool_edges *edges = pool->edges;
+    mica_entity target = micap_edge_target(pool, row);
+    bool is_alive = !mica_is_nil(target) && (!edges->is_alive || edges->is_alive(pool->world, target));
+    if (is_alive != micap_edge_is_linked(pool, row))
+        return "an edge is linked while its target is alive";
+    if (edges->has_table && !edges->slots[slot_of(pool, row)])
+        return "the table has every edge";
+    if (micap_pool_is_first(pool, row)) {
+        uint32_t count = 0;
+        for (uint32_t at = row; at != MICAP_ROW_NONE && count <= pool->count; at = pool->next[at])
+            ++count;
+        if (pool->links[row].source_count != count)
+            return "the first edge of a source knows how many there are";
+    }
+    return NULL;
+}
+
+const char *micap_edges_check(const mica_pool *pool)
+{
+    const micap_index *targets = &pool->edges->targets;
+    uint32_t linked = 0, met = 0;
+    for (uint32_t row = 0; row < pool->row_limit; ++row) {
+        const char *problem = check_edge(pool, row);
+        if (problem)
+            return problem;
+        linked += micap_edge_is_linked(pool, row);
+    }
+    for (uint32_t page = 0; page < targets->page_count; ++page)
+        for (uint32_t i = 0; i < MICAP_MAP_PAGE_ENTRIES; ++i) {
+            uint32_t first = micap_map_row_at(targets, page << MICAP_MAP_PAGE_SHIFT | i);
+            const char *problem = NULL;
+            if (first != MICAP_ROW_NONE)
+                problem = first < pool->row_limit && micap_edges_first(pool, micap_edge_target(pool, first)) == first
+                              ? check_list(pool, first, &met)
+                              : "the index finds the first edge of a target";
+            if (problem)
+                return problem;
+        }
+    if (met != linked)
+        return "every linked edge is in the list of its target";
+    return pool->edges->used == (pool->edges->has_table ? pool->count : 0) ? NULL : "the table has no other edges";
+}

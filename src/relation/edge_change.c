@@ -1,0 +1,327 @@
+#include "relation/edge_change.h"
+
+#include "base/argument.h"
+#include "base/bits.h"
+#include "core/commands/module_notes.h"
+#include "core/entity/destroy.h"
+#include "core/storage/pool_lookup.h"
+#include "core/world/access_check.h"
+#include "core/world/report.h"
+#include "mica/relation.h"
+#include "pool/pool_rows.h"
+#include "pool/pool_undo.h"
+#include "relation/edge_lookup.h"
+#include "relation/edge_walk.h"
+
+static MICAP_COLD void refuse(const mica_world *world, const mica_pool *pool, const micap_edge_change *change,
+                              mica_location location, const char *why)
+{
+    micap_fail(world, MICA_ERROR_INVALID, location, "relate: entity %u, %s, entity %u: %s", change->source.index,
+               pool->type->type.name, change->target.index, why);
+}
+
+/* Whether the edge can be added; a report if not. */
+static bool is_allowed(const mica_world *world, const mica_pool *pool, const micap_edge_change *change,
+                       mica_location location)
+{
+    if (MICAP_UNLIKELY(mica_same(change->source, change->target))) {
+        refuse(world, pool, change, location, "an entity can't be related to itself");
+        return false;
+    }
+    if (MICAP_LIKELY(!pool->type->type.acyclic))
+        return true;
+    micap_reach reach = micap_edges_reach(pool, change->target, change->source);
+    if (reach == MICAP_REACH_YES)
+        refuse(world, pool, change, location, "the edge would close a circle, and the relation is acyclic");
+    else if (reach == MICAP_REACH_UNKNOWN)
+        micap_fail_memory(world, "relate");
+    return reach == MICAP_REACH_NO;
+}
+
+/* Completes a value whose fields are there. */
+static void set_ends(const mica_pool *pool, void *value, mica_entity target, uint32_t rank)
+{
+    memcpy((char *)value + pool->edges->target_offset, &target, sizeof target);
+    memcpy((char *)value + pool->edges->rank_offset, &rank, sizeof rank);
+}
+
+/* Copies fields that own something into a raw value: by way of a whole one, which their functions are for. */
+static bool copy_fields(mica_world *world, const micap_type *type, const micap_edge_change *change, void *to)
+{
+    uint32_t bytes = type->type.size_bytes;
+    void *whole = micap_allocate_zeroed(&world->memory, bytes, type->type.alignment);
+    if (whole)
+        memcpy(whole, change->fields, change->fields_bytes);
+    bool fine = whole && micap_values_copy(type, to, whole, 1);
+    micap_release(&world->memory, whole, bytes, type->type.alignment);
+    return fine;
+}
+
+/* Makes a raw value from what the change gives. False with a report if it can't. */
+static bool make_value(mica_world *world, const mica_pool *pool, const micap_edge_change *change, void *to)
+{
+    const micap_type *type = pool->type;
+    bool fine = true;
+    if (change->value) {
+        micap_values_move(type, to, change->value, 1);
+    } else if (!change->fields) {
+        fine = micap_values_construct(type, to, 1);
+    } else if (type->trivial) {
+        memset(to, 0, pool->value_bytes);
+        memcpy(to, change->fields, change->fields_bytes);
+    } else {
+        fine = copy_fields(world, type, change, to);
+    }
+    return fine || micap_fail_value(world, type);
+}
+
+/* Gives an edge that exists the fields of a change. */
+static bool replace_fields(mica_world *world, mica_pool *pool, uint32_t row, const micap_edge_change *change)
+{
+    void *value = micap_pool_value(pool, row);
+    mica_entity target = micap_edge_target(pool, row);
+    uint32_t rank = micap_edge_rank(pool, row);
+    micap_pool_touch_value(pool, row, micap_version(world));
+    if (pool->type->trivial) {
+        if (value != change->fields)
+            memmove(value, change->value ? change->value : change->fields,
+                    change->value ? pool->edges->target_offset : change->fields_bytes);
+        return true;
+    }
+    if (!make_value(world, pool, change, pool->scratch))
+        return false;
+    micap_pool_destruct_value(pool, row);
+    micap_pool_move_value_in(pool, row, pool->scratch);
+    set_ends(pool, value, target, rank);
+    return true;
+}
+
+/* An exclusive relation has room for one edge per source; if it is symmetric, per entity. */
+static void make_way(mica_world *world, mica_pool *pool, mica_entity entity)
+{
+    uint32_t row = micap_pool_row(pool, entity);
+    if (row != MICAP_ROW_NONE)
+        micap_pools_remove_instance(world, pool, row);
+    row = pool->type->type.symmetric ? micap_edges_first(pool, entity) : MICAP_ROW_NONE;
+    if (row != MICAP_ROW_NONE)
+        micap_pools_remove_instance(world, pool, row);
+}
+
+static uint32_t add_edge(mica_world *world, mica_pool *pool, const micap_edge_change *change)
+{
+    const mica_type *type = &pool->type->type;
+    if (MICAP_UNLIKELY(!micap_pools_make_room(world, pool, change->source, 1) ||
+                       !micap_pools_make_room_for_target(world, pool, change->target))) {
+        micap_fail_memory(world, type->name);
+        return MICAP_ROW_NONE;
+    }
+    if (type->exclusive)
+        make_way(world, pool, change->source);
+    if (type->exclusive && type->symmetric)
+        make_way(world, pool, change->target);
+    void *value = micap_pool_value(pool, pool->row_limit);
+    if (!make_value(world, pool, change, value))
+        return MICAP_ROW_NONE;
+    set_ends(pool, value, change->target, 0);
+    uint32_t row = micap_pools_commit(world, pool, change->source);
+    if (MICAP_UNLIKELY(pool->hook_mask & 1 << MICA_EVENT_ADD))
+        micap_pools_run_hook(world, MICA_EVENT_ADD, pool, row, 1);
+    return row;
+}
+
+uint32_t micap_edge_relate(mica_world *world, mica_pool *pool, const micap_edge_change *change, mica_location location)
+{
+    uint32_t row = change->dangles ? MICAP_ROW_NONE : micap_edge_between(pool, change->source, change->target);
+    if (row == MICAP_ROW_NONE) {
+        row = is_allowed(world, pool, change, location) ? add_edge(world, pool, change) : MICAP_ROW_NONE;
+        if (row == MICAP_ROW_NONE)
+            return MICAP_ROW_NONE;
+    } else if ((change->value || change->fields) && !replace_fields(world, pool, row, change)) {
+        return MICAP_ROW_NONE;
+    }
+    if (MICAP_UNLIKELY(change->sets && pool->hook_mask & 1 << MICA_EVENT_SET))
+        micap_pools_run_hook(world, MICA_EVENT_SET, pool, row, 1);
+    return row;
+}
+
+bool micap_edge_unrelate(mica_world *world, mica_pool *pool, mica_entity source, mica_entity target)
+{
+    uint32_t row = micap_edge_between(pool, source, target);
+    if (row == MICAP_ROW_NONE)
+        return false;
+    micap_pools_remove_instance(world, pool, row);
+    return true;
+}
+
+/* Recorded changes. The flush first makes room, when it can still be given up; edges change when entities have. */
+
+typedef enum edge_note_kind {
+    NOTE_RELATE,
+    NOTE_UNRELATE,
+    NOTE_DESTROY, /* the source, because its target was destroyed */
+} edge_note_kind;
+
+typedef struct edge_note {
+    micap_note note;
+    const micap_type *type;
+    mica_entity source;
+    mica_entity target;
+    void *value; /* of NOTE_RELATE: staged; NULL when it is in its edge */
+    edge_note_kind kind;
+    bool sets;
+} edge_note;
+
+static mica_result apply_note(mica_world *world, micap_note *note)
+{
+    const edge_note *edge = (const edge_note *)(void *)note;
+    bool is_alive = mica_is_alive(world, edge->source);
+    if (edge->kind != NOTE_RELATE)
+        return is_alive ? MICA_OK : MICA_ERROR_DEAD; /* without a report: what it asks for is so */
+    if (!is_alive || !mica_is_alive(world, edge->target))
+        return micap_note_set_aside(world, note, is_alive ? edge->target : edge->source);
+    mica_pool *pool = micap_relation_use(world, edge->type->id, "relate");
+    if (!pool)
+        return micap_failure(world);
+    return micap_pools_make_room(world, pool, edge->source, ++pool->incoming) &&
+                   micap_pools_make_room_for_target(world, pool, edge->target)
+               ? MICA_OK
+               : micap_fail_memory(world, pool->type->type.name);
+}
+
+static void undo_note(mica_world *world, micap_note *note)
+{
+    (void)world, (void)note; /* room that was made is no change */
+}
+
+static void relate_noted(mica_world *world, edge_note *edge)
+{
+    mica_pool *pool = micap_pool_of(world, edge->type->id);
+    bool is_source = micap_is_row(micap_locate(world, edge->source));
+    if (is_source && micap_is_row(micap_locate(world, edge->target))) {
+        micap_edge_change change = {
+            .source = edge->source, .target = edge->target, .value = edge->value, .sets = edge->sets};
+        if (micap_edge_relate(world, pool, &change, edge->note.location) != MICAP_ROW_NONE)
+            edge->value = NULL;
+        else
+            world->flush.refusal = micap_failure(world);
+    } else if (is_source && pool->type->type.on_target == MICA_TARGET_DESTROY) {
+        micap_destroy_with_dependents(world, edge->source); /* as if the edge had been added before */
+    }
+}
+
+static void after_note(mica_world *world, micap_note *note)
+{
+    edge_note *edge = (edge_note *)(void *)note;
+    mica_pool *pool = edge->type ? micap_pool_of(world, edge->type->id) : NULL;
+    if (edge->kind == NOTE_RELATE)
+        relate_noted(world, edge);
+    else if (edge->kind == NOTE_UNRELATE && pool)
+        micap_edge_unrelate(world, pool, edge->source, edge->target);
+    else if (edge->kind == NOTE_DESTROY && micap_is_row(micap_locate(world, edge->source)))
+        micap_destroy_with_dependents(world, edge->source);
+}
+
+static void drop_note(mica_world *world, micap_note *note)
+{
+    (void)world;
+    const edge_note *edge = (const edge_note *)(void *)note;
+    if (edge->value)
+        micap_values_destruct(edge->type, edge->value, 1);
+}
+
+static const micap_note_ops note_ops = {.apply = apply_note, .undo = undo_note, .after = after_note, .drop = drop_note};
+
+void micap_edge_doom_source(mica_world *world, mica_entity source)
+{
+    edge_note *edge =
+        (edge_note *)(void *)micap_commands_note(&world->deferred, &note_ops, sizeof *edge, (mica_location){0});
+    if (!edge)
+        return;
+    edge->kind = NOTE_DESTROY;
+    edge->source = source;
+}
+
+/* A note of an edge between entities that are alive as far as the buffer knows, and room for a value after it. */
+static edge_note *record(mica_commands *commands, const micap_edge_change *ends, mica_component relation,
+                         edge_note_kind kind, mica_location location)
+{
+    const char *what = kind == NOTE_RELATE ? "relate" : "unrelate";
+    const micap_type *type = micap_type_of(relation);
+    if (!type || !type->type.relation) {
+        micap_fail(commands->world, MICA_ERROR_INVALID, location,
+                   "%s: component %s is not a relation: describe it with MICA_RELATION", what,
+                   type ? type->type.name : "without an id");
+        return NULL;
+    }
+    if (!micap_commands_expect_living(commands, ends->source, location, what) ||
+        !micap_commands_expect_living(commands, ends->target, location, what))
+        return NULL;
+    if (mica_same(ends->source, ends->target)) {
+        micap_fail(commands->world, MICA_ERROR_INVALID, location, "%s: entity %u can't be related to itself", what,
+                   ends->source.index);
+        return NULL;
+    }
+    size_t room = kind == NOTE_RELATE ? type->type.size_bytes + type->type.alignment : 0;
+    edge_note *edge = (edge_note *)(void *)micap_commands_note(commands, &note_ops, sizeof *edge + room, location);
+    if (!edge)
+        return NULL;
+    edge->type = type;
+    edge->kind = kind;
+    edge->source = ends->source;
+    edge->target = ends->target;
+    return edge;
+}
+
+/* Fills the staged value: with the given fields, those of the edge, or the default. */
+static bool stage_value(mica_commands *commands, const micap_edge_change *change, const micap_type *type, void *to)
+{
+    const mica_pool *pool = micap_pool_of(commands->world, type->id);
+    uint32_t row = pool ? micap_edge_between(pool, change->source, change->target) : MICAP_ROW_NONE;
+    bool fine;
+    if (change->fields && type->trivial)
+        fine = (memcpy(to, change->fields, change->fields_bytes), true);
+    else if (change->fields)
+        fine = copy_fields(commands->world, type, change, to);
+    else if (row != MICAP_ROW_NONE)
+        fine = micap_values_copy(type, to, micap_pool_value(pool, row), 1);
+    else
+        fine = micap_values_construct(type, to, 1);
+    return fine || micap_fail_value(commands->world, type);
+}
+
+void *micap_edge_record(mica_commands *commands, const micap_edge_change *change, mica_component relation,
+                        mica_location location)
+{
+    micap_note *last = commands->recording.last_note;
+    edge_note *edge = record(commands, change, relation, NOTE_RELATE, location);
+    if (!edge)
+        return NULL;
+    char *value = (char *)(edge + 1);
+    value += micap_align_up((uintptr_t)value, edge->type->type.alignment) - (uintptr_t)value;
+    if (!stage_value(commands, change, edge->type, value)) {
+        micap_recording_forget_notes(&commands->recording, last);
+        return NULL;
+    }
+    edge->value = value;
+    edge->sets = change->sets;
+    return value;
+}
+
+void *mica_command_relate_id(mica_commands *commands, mica_entity source, mica_component relation, mica_entity target,
+                             mica_location location)
+{
+    if (MICAP_MISSING(NULL, commands))
+        return NULL;
+    micap_check_buffer(commands);
+    return micap_edge_record(commands, &(micap_edge_change){.source = source, .target = target}, relation, location);
+}
+
+bool mica_command_unrelate_id(mica_commands *commands, mica_entity source, mica_component relation, mica_entity target,
+                              mica_location location)
+{
+    if (MICAP_MISSING(NULL, commands))
+        return false;
+    micap_check_buffer(commands);
+    return record(commands, &(micap_edge_change){.source = source, .target = target}, relation, NOTE_UNRELATE,
+                  location);
+}

@@ -1,0 +1,189 @@
+/* The public functions that change edges. */
+#include "base/argument.h"
+#include "core/events/hooks.h"
+#include "core/storage/rows.h"
+#include "core/world/report.h"
+#include "core/world/stale_pointers.h"
+#include "mica/relation.h"
+#include "pool/pool_undo.h"
+#include "relation/edge_change.h"
+#include "relation/edge_lookup.h"
+
+static const mica_location no_location = {0};
+
+static bool are_alive(const mica_world *world, mica_entity source, mica_entity target, const char *what)
+{
+    bool is_source = micap_is_row(micap_locate(world, source));
+    if (MICAP_LIKELY(is_source && micap_is_row(micap_locate(world, target))))
+        return true;
+    micap_fail_dead(world, is_source ? target : source, what);
+    return false;
+}
+
+/* Relates now. Returns the row, or MICAP_ROW_NONE with a report. */
+static uint32_t relate(mica_world *world, mica_pool *pool, const micap_edge_change *change)
+{
+    if (!are_alive(world, change->source, change->target, "relate"))
+        return MICAP_ROW_NONE;
+    uint32_t row = micap_edge_relate(world, pool, change, no_location);
+    if (row == MICAP_ROW_NONE || MICAP_LIKELY(!world->hooks_recorded))
+        return row;
+    micap_hooks_end(world); /* what hooks recorded may have moved or removed it */
+    return micap_edge_between(pool, change->source, change->target);
+}
+
+void *mica_relate_id(mica_world *world, mica_entity source, mica_component relation, mica_entity target)
+{
+    MICAP_IMMEDIATE_CHANGE(world);
+    if (MICAP_MISSING(NULL, world))
+        return NULL;
+    if (world->recording_depth)
+        return mica_command_relate_id(micap_recorder(world), source, relation, target, no_location);
+    mica_pool *pool = micap_relation_use(world, relation, "relate");
+    if (!pool)
+        return NULL;
+    uint32_t row = relate(world, pool, &(micap_edge_change){.source = source, .target = target});
+    if (row == MICAP_ROW_NONE)
+        return NULL;
+    micap_pool_touch_value(pool, row, micap_version(world)); /* the program may write to it */
+    return micap_pool_value(pool, row);
+}
+
+bool mica_relate_with_id(mica_world *world, mica_entity source, mica_value fields, mica_entity target)
+{
+    MICAP_IMMEDIATE_CHANGE(world);
+    if (MICAP_MISSING(NULL, world))
+        return false;
+    const micap_type *type = micap_type_of(fields.component);
+    uint32_t end = type && type->type.relation ? type->type.fields[0].offset : 0;
+    if (MICAP_INVALID(world, fields.data && end && (fields.size_bytes > end || fields.size_bytes + 4 <= end), fields,
+                      "must be a value of the relation"))
+        return false;
+    micap_edge_change change = {.source = source,
+                                .target = target,
+                                .fields = fields.data,
+                                .fields_bytes = fields.size_bytes,
+                                .sets = fields.data != NULL};
+    if (world->recording_depth)
+        return micap_edge_record(micap_recorder(world), &change, fields.component, no_location) != NULL;
+    mica_pool *pool = micap_relation_use(world, fields.component, "relate");
+    return pool && relate(world, pool, &change) != MICAP_ROW_NONE;
+}
+
+uint32_t mica_relate_many_id(mica_world *world, mica_component relation, const mica_entity *sources,
+                             const mica_entity *targets, uint32_t count)
+{
+    MICAP_IMMEDIATE_CHANGE(world);
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, sources, count) ||
+        MICAP_MISSING_ARRAY(world, targets, count))
+        return 0;
+    uint32_t done = 0;
+    if (world->recording_depth) {
+        while (done < count && mica_relate_id(world, sources[done], relation, targets[done]))
+            ++done;
+        return done;
+    }
+    mica_pool *pool = micap_relation_use(world, relation, "relate_many");
+    if (!pool || (count && !micap_pools_make_room(world, pool, sources[0], count))) {
+        if (pool)
+            micap_fail_memory(world, pool->type->type.name);
+        return 0;
+    }
+    while (done < count &&
+           relate(world, pool, &(micap_edge_change){.source = sources[done], .target = targets[done]}) !=
+               MICAP_ROW_NONE)
+        ++done;
+    return done;
+}
+
+bool mica_unrelate_id(mica_world *world, mica_entity source, mica_component relation, mica_entity target)
+{
+    MICAP_IMMEDIATE_CHANGE(world);
+    if (MICAP_MISSING(NULL, world))
+        return false;
+    if (world->recording_depth)
+        return mica_command_unrelate_id(micap_recorder(world), source, relation, target, no_location);
+    mica_pool *pool = (mica_pool *)micap_relation_pool(world, relation, "unrelate");
+    if (!pool || !micap_edge_unrelate(world, pool, source, target))
+        return false;
+    micap_hooks_end(world);
+    return true;
+}
+
+/* Removes or records the removal of the edges that lead from an entity, or to it. What hooks record is applied after that. */
+static uint32_t unrelate_list(mica_world *world, mica_pool *pool, mica_entity center, bool to_targets)
+{
+    uint32_t count = 0, row = to_targets ? micap_pool_row(pool, center) : micap_edges_first(pool, center), next;
+    for (; row != MICAP_ROW_NONE; row = next, ++count) {
+        if (world->recording_depth) {
+            next = to_targets ? pool->next[row] : pool->links[row].next;
+            if (!mica_command_unrelate_id(micap_recorder(world), pool->owners[row], pool->type->id,
+                                          micap_edge_target(pool, row), no_location))
+                return count;
+        } else {
+            micap_pools_remove_instance(world, pool, row);
+            next = to_targets ? micap_pool_row(pool, center) : micap_edges_first(pool, center);
+        }
+    }
+    return count;
+}
+
+static uint32_t unrelate_all(mica_world *world, mica_entity center, mica_component relation, bool to_targets,
+                             const char *what)
+{
+    mica_pool *pool = (mica_pool *)micap_relation_pool(world, relation, what);
+    if (!pool)
+        return 0;
+    uint32_t count = unrelate_list(world, pool, center, to_targets);
+    if (pool->type->type.symmetric)
+        count += unrelate_list(world, pool, center, !to_targets);
+    micap_hooks_end(world);
+    return count;
+}
+
+uint32_t mica_unrelate_targets_id(mica_world *world, mica_entity source, mica_component relation)
+{
+    MICAP_IMMEDIATE_CHANGE(world);
+    return MICAP_MISSING(NULL, world) ? 0 : unrelate_all(world, source, relation, true, "unrelate_targets");
+}
+
+uint32_t mica_unrelate_sources_id(mica_world *world, mica_entity target, mica_component relation)
+{
+    MICAP_IMMEDIATE_CHANGE(world);
+    return MICAP_MISSING(NULL, world) ? 0 : unrelate_all(world, target, relation, false, "unrelate_sources");
+}
+
+void *mica_edge_write_id(mica_world *world, mica_entity source, mica_component relation, mica_entity target)
+{
+    if (MICAP_MISSING(NULL, world))
+        return NULL;
+    const mica_pool *pool = micap_relation_pool(world, relation, "edge_write");
+    uint32_t row = pool ? micap_edge_between(pool, source, target) : MICAP_ROW_NONE;
+    if (row == MICAP_ROW_NONE)
+        return NULL;
+    micap_pool_touch_value(pool, row, micap_version(world));
+    return micap_pool_value(pool, row);
+}
+
+mica_result mica_place_source_id(mica_world *world, mica_entity source, mica_component relation, mica_entity target,
+                                 mica_entity before)
+{
+    MICAP_IMMEDIATE_CHANGE(world);
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
+    mica_result result = micap_refuse_while_recording(world, "place_source");
+    if (result != MICA_OK)
+        return result;
+    mica_pool *pool = (mica_pool *)micap_relation_pool(world, relation, "place_source");
+    uint32_t row = pool ? micap_edges_find(pool, source, target) : MICAP_ROW_NONE;
+    uint32_t next = MICAP_ROW_NONE;
+    if (pool && !mica_is_nil(before))
+        next = micap_edges_find(pool, before, target);
+    bool is_linked = row != MICAP_ROW_NONE && micap_edge_is_linked(pool, row);
+    if (!pool || !pool->type->type.ordered || !is_linked || (next == MICAP_ROW_NONE && !mica_is_nil(before)))
+        return micap_fail(world, MICA_ERROR_INVALID, no_location,
+                          "place_source: the relation must be .ordered, and both entities sources of the target");
+    micap_edges_place(pool, row, next, micap_version(world));
+    ++pool->stamp;
+    return MICA_OK;
+}
