@@ -179,6 +179,9 @@ static void fill_column(char *to, const char *const *changes, const micap_kind_v
     if (bytes == 12) /* a vector of three */
         for (; changes < end; ++changes, to += 12)
             memcpy(to, *changes + offset, 12);
+    else if (bytes > 16)
+        for (; changes < end; ++changes, to += bytes)
+            memcpy(to, *changes + offset, bytes);
     else
         for (; changes < end; ++changes, to += bytes)
             micap_copy_trivial(to, *changes + offset, bytes);
