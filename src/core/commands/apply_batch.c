@@ -115,7 +115,7 @@ static inline cursor begin_steps(const micap_flush_step *first)
     return (cursor){first, (const char *)first->changes, first->count};
 }
 
-/* Goes on by changes of the step; the caller knows whether there is one after them. */
+/* Moves past changes of the step; the caller knows whether there is one after them. */
 static MICAP_INLINE void skip(cursor *cursor, uint32_t stride, uint32_t count)
 {
     cursor->at += (size_t)count * stride;
