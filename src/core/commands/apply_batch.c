@@ -115,7 +115,7 @@ static inline cursor begin_steps(const micap_flush_step *first)
     return (cursor){first, (const char *)first->changes, first->count};
 }
 
-/* Goes on by changes of the step; the caller knows whether there is one after them. */
+/* Moves past changes of the step; the caller knows whether there is one after them. */
 static MICAP_INLINE void skip(cursor *cursor, uint32_t stride, uint32_t count)
 {
     cursor->at += (size_t)count * stride;
@@ -179,6 +179,9 @@ static void fill_column(char *to, const char *const *changes, const micap_kind_v
     if (bytes == 12) /* a vector of three */
         for (; changes < end; ++changes, to += 12)
             memcpy(to, *changes + offset, 12);
+    else if (bytes > 16)
+        for (; changes < end; ++changes, to += bytes)
+            memcpy(to, *changes + offset, bytes);
     else
         for (; changes < end; ++changes, to += bytes)
             micap_copy_trivial(to, *changes + offset, bytes);

