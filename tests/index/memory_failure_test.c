@@ -139,6 +139,12 @@ static void see(const mica_frame *frame)
     (void)frame;
 }
 
+/* The index stays as the first system sees it, which may run at the same time. */
+static void see_too(const mica_frame *frame)
+{
+    (void)frame;
+}
+
 static void prepare_system(fixture *fixture)
 {
     prepare_indexes(fixture);
@@ -146,6 +152,7 @@ static void prepare_system(fixture *fixture)
     flow.worker_count = 1;
     mica_flow_configure(fixture->world, &flow);
     mica_system_add(fixture->world, MICA_SYSTEM_ONCE_WITH(see, (MICA_USES({.index = fixture->indexes[2]}))));
+    mica_system_add(fixture->world, MICA_SYSTEM_ONCE_WITH(see_too, (MICA_USES({.index = fixture->indexes[2]}))));
     REQUIRE(mica_step(fixture->world, 0.1f) == MICA_OK);
     create_entities(fixture, ENTITIES / 2, ENTITIES);
 }
