@@ -302,7 +302,7 @@ static bool apply_change(mica_index *index, const micap_index_change *change)
 static bool apply_changes(mica_index *index)
 {
     micap_memory *memory = &index->head.world->memory;
-    if (index->is_grid && !index->must_rebuild && micap_grid_is_worn(&index->grid))
+    if (index->is_grid && index->change_count && micap_grid_is_worn(&index->grid))
         micap_index_reset(index);
     bool done = true;
     if (index->must_rebuild) {
@@ -386,9 +386,15 @@ static mica_result update_locked(mica_index *index, mica_version seen)
     return result;
 }
 
+/* If memory was short for a system that runs now, it reads an empty index, which must not change: it is updated in the next phase, which
+ * has another version. */
 void micap_index_update(mica_index *index, mica_version seen)
 {
-    update_locked(index, seen);
+    mica_version version = micap_version(index->head.world);
+    pthread_mutex_lock(&index->lock);
+    if (index->failed_version != version && update(index, seen) == MICA_ERROR_MEMORY)
+        index->failed_version = version;
+    pthread_mutex_unlock(&index->lock);
 }
 
 /* What the operation that called the hook writes next may be stamped already. */

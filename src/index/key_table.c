@@ -18,9 +18,8 @@ bool micap_key_table_reserve(micap_memory *memory, micap_key_table *table, uint3
         return true;
     uint64_t slots = micap_power_of_two_at_least((uint64_t)count * 2 < 16 ? 16 : (uint64_t)count * 2);
     micap_key_table grown = {.mask = (uint32_t)slots - 1, .shift = 64 - micap_log2(slots), .count = table->count};
-    if (slots > UINT32_MAX / 2)
-        return false;
-    grown.slots = micap_allocate_zeroed(memory, slots * sizeof *grown.slots, MICAP_ARRAY_ALIGNMENT);
+    if (slots <= UINT32_MAX / 2)
+        grown.slots = micap_allocate_zeroed(memory, slots * sizeof *grown.slots, MICAP_ARRAY_ALIGNMENT);
     if (!grown.slots)
         return false;
     for (uint32_t i = 0; table->mask && i <= table->mask; ++i)

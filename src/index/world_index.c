@@ -51,7 +51,7 @@ static bool validate_indexes(mica_world *world, void *state)
     for (const mica_index *index = indexes->first; index; index = index->next) {
         const char *problem = index->is_grid ? micap_grid_check(&index->grid) : micap_sorted_keys_check(&index->keys);
         if (problem) {
-            micap_fail(world, MICA_ERROR_DATA, index->location, "validate: %s: %s", index->name, problem);
+            micap_fail(world, MICA_ERROR_INVALID, index->location, "validate: %s: %s", index->name, problem);
             return false;
         }
     }

@@ -39,10 +39,11 @@ struct mica_index {
     micap_field_source sources[MICAP_INDEX_FIELDS_MAX];
     uint32_t source_count;
 
-    pthread_mutex_t lock; /* for updates, which systems that start at the same time ask for */
-    mica_version seen;    /* what has a stamp of at most this version is in the index */
-    uint64_t update;      /* counts updates that changed something */
-    bool must_rebuild;    /* the entries are not those of the tracked values; there are none */
+    pthread_mutex_t lock;        /* for updates, which systems that start at the same time ask for */
+    mica_version seen;           /* what has a stamp of at most this version is in the index */
+    uint64_t update;             /* counts updates that changed something */
+    mica_version failed_version; /* of the world, when memory was short for a system */
+    bool must_rebuild;           /* the entries are not those of the tracked values; there are none */
     micap_tracked tracked;
     micap_index_change *changes;
     uint32_t change_count;

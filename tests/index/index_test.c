@@ -28,9 +28,13 @@ typedef struct Wide {
 } Wide;
 MICA_COMPONENT(Wide, small, large, real, flag, (mood, Mood), (skills, Skills), asset, entity, letter, list,
                (home, Vec3), text, single)
-typedef struct Stack { uint32_t count; } Stack;
+typedef struct Stack {
+    uint32_t count;
+} Stack;
 MICA_POOL_WITH(Stack, (.many = true), count)
-typedef struct Score { uint32_t value; } Score;
+typedef struct Score {
+    uint32_t value;
+} Score;
 MICA_SINGLETON(Score, value)
 
 START_TEST(invalid_defs_are_reported)
@@ -355,7 +359,9 @@ START_TEST(wrong_uses_are_reported)
 END_TEST
 
 /* Message handlers. */
-typedef struct Ask { uint32_t value; } Ask;
+typedef struct Ask {
+    uint32_t value;
+} Ask;
 MICA_STRUCT(Ask, value)
 
 static void answer(const mica_message *message)
@@ -457,6 +463,131 @@ START_TEST(shuffled_entities_depend_on_handles_and_seed_alone)
 }
 END_TEST
 
+START_TEST(a_grid_answers_the_same_after_any_number_of_moves)
+{
+    enum { POINTS = 40, ROUNDS = 6000 };
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_entity entities[POINTS];
+    for (uint32_t i = 0; i < POINTS; ++i)
+        entities[i] = mica_create(world, MICA_WITH(Position, {0}));
+    grid = mica_index_create(
+        world, &(mica_index_def){.component = MICA_ID(Position), .fields = "x, y", .cell_size = 3, .maximum = {8, 8}});
+    mica_random random = mica_random_make(9, 9);
+    for (uint32_t round = 0; round < ROUNDS; ++round) {
+        mica_entity moved = entities[mica_random_below(&random, POINTS)];
+        *mica_write(world, moved, Position) =
+            (Position){mica_random_range(&random, 0, 8), mica_random_range(&random, 0, 8), 0};
+        REQUIRE(mica_index_update(grid) == MICA_OK);
+        if (round % 50)
+            continue;
+        mica_neighbour near[POINTS];
+        uint32_t count = mica_grid_within(grid, (mica_point){4, 4, 0}, 2, near, POINTS), expected = 0;
+        for (uint32_t i = 0; i < POINTS; ++i) {
+            const Position *position = mica_get(world, entities[i], Position);
+            double x = (double)position->x - 4, y = (double)position->y - 4;
+            expected += x * x + y * y <= 4;
+        }
+        ck_assert_uint_eq(count, expected);
+        expect_valid(world);
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
+static void update_inside(const mica_event *event)
+{
+    (void)event;
+    ck_assert(mica_index_update(numbers) == MICA_ERROR_REFUSED);
+    ck_assert(mica_index_refresh(numbers, mica_nil()) == MICA_ERROR_REFUSED);
+}
+
+START_TEST(hooks_do_not_update)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    numbers = mica_index_create(world, &(mica_index_def){.component = MICA_ID(Number), .fields = "value"});
+    mica_hook_set(world, Number, MICA_EVENT_ADD, update_inside, NULL);
+    mica_create(world, MICA_WITH(Number, {1}));
+    expect_report(&heard, MICA_ERROR_REFUSED, "index_update: called inside a hook");
+    expect_report(&heard, MICA_ERROR_REFUSED, "index_refresh: called inside a hook");
+    close_world(world, &heard);
+}
+END_TEST
+
+typedef struct Cell { int32_t x; uint16_t y; } Cell;
+MICA_COMPONENT(Cell, x, y)
+
+static void add_hash(mica_entity entity, const mica_neighbour *neighbours, uint32_t count, void *context)
+{
+    _Atomic uint64_t *sum = context;
+    for (uint32_t i = 0; i < count; ++i)
+        *sum += (uint64_t)entity.index * neighbours[i].entity.index;
+}
+
+START_TEST(a_loop_on_workers_visits_what_a_loop_on_one_thread_visits)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_flow_def flow = mica_flow_def_default();
+    flow.worker_count = 3;
+    mica_flow_configure(world, &flow);
+    for (uint32_t i = 0; i < 5000; ++i)
+        mica_create(world, MICA_WITH(Cell, {(int32_t)(i * 7919 % 100) - 50, (uint16_t)(i * 104729 % 90)}));
+    grid = mica_index_create(
+        world,
+        &(mica_index_def){
+            .component = MICA_ID(Cell), .fields = "x, y", .cell_size = 3, .minimum = {-50, 0}, .maximum = {50, 90}});
+    ck_assert(mica_index_update(grid) == MICA_OK);
+    _Atomic uint64_t sums[2] = {0};
+    for (uint32_t i = 0; i < 2; ++i) {
+        mica_grid_loop loop = {.radius = 3, .one_thread = i, .fn = add_hash, .context = &sums[i]};
+        ck_assert(mica_grid_each(grid, &loop) == MICA_OK);
+    }
+    ck_assert(sums[0] == sums[1] && sums[0]);
+    close_world(world, &heard);
+}
+END_TEST
+
+/* Doubles of that size do not say where on the torus they are. */
+START_TEST(a_position_far_away_from_a_torus_is_at_its_beginning)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_entity far = mica_create(world, MICA_WITH(Position, {1e30f, -1e30f, 0}));
+    grid = mica_index_create(
+        world, &(mica_index_def){
+                   .component = MICA_ID(Position), .fields = "x, y", .cell_size = 1, .maximum = {7, 7}, .torus = true});
+    ck_assert(mica_index_update(grid) == MICA_OK);
+    mica_neighbour near[2];
+    ck_assert(mica_grid_within(grid, (mica_point){7, 14, 0}, 0.1, near, 2) == 1 && mica_same(near[0].entity, far));
+    close_world(world, &heard);
+}
+END_TEST
+
+static void update_and_destroy(mica_view *view)
+{
+    (void)view;
+    ck_assert(mica_index_update(numbers) == MICA_ERROR_REFUSED);
+    mica_index_destroy(numbers);
+}
+
+START_TEST(systems_neither_update_nor_destroy)
+{
+    if (STOPS_AT_MISTAKES)
+        return;
+    reports heard;
+    mica_world *world = open_world(&heard);
+    numbers = mica_index_create(world, &(mica_index_def){.component = MICA_ID(Number), .fields = "value"});
+    mica_create(world, MICA_WITH(Number, {1}));
+    mica_system_add(world, MICA_SYSTEM(update_and_destroy, MICA_READ(Number)));
+    mica_step(world, 0.1f);
+    ck_assert_uint_eq(forget_reports(&heard), 2);
+    ck_assert(mica_index_update(numbers) == MICA_OK && mica_index_entity_count(numbers) == 1);
+    close_world(world, &heard);
+}
+END_TEST
+
 /* The stamps of rows come from the other world, where they may be older than the last update of this index. */
 START_TEST(an_index_that_is_older_than_a_resumed_state_has_its_rows)
 {
@@ -501,4 +632,7 @@ TEST_SUITE(index, invalid_defs_are_reported, keys_of_every_kind_find_fields_of_e
            a_parallel_system_may_write_what_it_reads_through_an_index, an_exclusive_system_may_update,
            wrong_uses_are_reported, a_message_handler_reads_a_current_index,
            agents_that_act_in_random_order_see_what_those_before_them_did,
-           shuffled_entities_depend_on_handles_and_seed_alone, an_index_that_is_older_than_a_resumed_state_has_its_rows)
+           shuffled_entities_depend_on_handles_and_seed_alone, a_grid_answers_the_same_after_any_number_of_moves,
+           hooks_do_not_update, a_loop_on_workers_visits_what_a_loop_on_one_thread_visits,
+           a_position_far_away_from_a_torus_is_at_its_beginning, systems_neither_update_nor_destroy,
+           an_index_that_is_older_than_a_resumed_state_has_its_rows)

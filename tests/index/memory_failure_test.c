@@ -39,7 +39,7 @@ static void create_entities(fixture *fixture, uint32_t begin, uint32_t end)
 {
     for (uint32_t i = begin; i < end; ++i)
         fixture->entities[i] = mica_create(fixture->world, MICA_WITH(Number, {i * 7919 % ENTITIES / 2}),
-                                           MICA_WITH(Position, {(float)(i % 50), (float)(i / 50), 0}));
+                                           MICA_WITH(Position, {(float)(i % 50), (float)(i / 50 * 2), 0}));
 }
 
 static bool create_indexes(fixture *fixture)
@@ -114,6 +114,14 @@ static bool refresh(fixture *fixture)
     return true;
 }
 
+/* The first entries of indexes that were empty. */
+static void prepare_first(fixture *fixture)
+{
+    prepare_indexes(fixture);
+    REQUIRE(mica_world_clear(fixture->world) == MICA_OK && update_indexes(fixture));
+    create_entities(fixture, 0, ENTITIES / 2 + 200);
+}
+
 static void count_visits(mica_entity entity, const mica_neighbour *neighbours, uint32_t count, void *context)
 {
     (void)entity, (void)neighbours;
@@ -139,6 +147,12 @@ static void see(const mica_frame *frame)
     (void)frame;
 }
 
+/* The index stays as the first system sees it, which may run at the same time. */
+static void see_too(const mica_frame *frame)
+{
+    (void)frame;
+}
+
 static void prepare_system(fixture *fixture)
 {
     prepare_indexes(fixture);
@@ -146,6 +160,7 @@ static void prepare_system(fixture *fixture)
     flow.worker_count = 1;
     mica_flow_configure(fixture->world, &flow);
     mica_system_add(fixture->world, MICA_SYSTEM_ONCE_WITH(see, (MICA_USES({.index = fixture->indexes[2]}))));
+    mica_system_add(fixture->world, MICA_SYSTEM_ONCE_WITH(see_too, (MICA_USES({.index = fixture->indexes[2]}))));
     REQUIRE(mica_step(fixture->world, 0.1f) == MICA_OK);
     create_entities(fixture, ENTITIES / 2, ENTITIES);
 }
@@ -167,6 +182,7 @@ static const scenario scenarios[] = {
     {"rebuild", prepare_rebuild, update_indexes},
     {"changes", prepare_changes, update_indexes},
     {"refresh", prepare_changes, refresh},
+    {"first entries", prepare_first, refresh},
     {"loop", prepare_visit, visit_all},
     {"system", prepare_system, step},
 };
