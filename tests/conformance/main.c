@@ -81,6 +81,7 @@ int main(int argument_count, char **arguments)
     check_systems(workers);
     check_communication(workers);
     check_hierarchy();
+    check_relations();
     check_history();
 #ifdef CONFORMANCE_RESOURCE
     check_resources();

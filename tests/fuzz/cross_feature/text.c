@@ -15,7 +15,7 @@ static const struct {
     {system_operations, &system_operation_count},       {message_operations, &message_operation_count},
     {snapshot_operations, &snapshot_operation_count},   {replication_operations, &replication_operation_count},
     {resource_operations, &resource_operation_count},   {sql_operations, &sql_operation_count},
-    {world_operations, &world_operation_count},
+    {world_operations, &world_operation_count},         {relation_operations, &relation_operation_count},
 };
 
 enum { AREAS = sizeof areas / sizeof *areas };
