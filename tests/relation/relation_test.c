@@ -227,7 +227,7 @@ START_TEST(mistakes_are_refused_with_a_report)
 END_TEST
 
 /* A description that is refused. */
-START_TEST(descriptions_that_make_no_sense_are_refused)
+START_TEST(descriptions_that_are_invalid_are_refused)
 {
     mica_type good = mica_type_of_Distance, list[9];
     mica_field fields[4];
@@ -445,7 +445,7 @@ START_TEST(clearing_the_world_asks_no_relation)
 END_TEST
 
 TEST_SUITE(relation, many_edges_create_no_archetype_and_move_no_row, fields_have_defaults_and_can_be_written,
-           mistakes_are_refused_with_a_report, descriptions_that_make_no_sense_are_refused,
+           mistakes_are_refused_with_a_report, descriptions_that_are_invalid_are_refused,
            hooks_and_observers_see_edges_with_their_targets, sources_of_an_ordered_relation_are_placed,
            an_iteration_ends_when_edges_change, edges_within_a_cloned_tree_stay_within_the_copy,
            many_are_related_until_one_is_refused, what_is_recorded_for_the_dead_is_dropped,

@@ -115,8 +115,7 @@ static bool find_repeats(micap_grouping *grouping, mica_draft *draft)
 {
     for (uint32_t i = 0; i < draft->part_count; ++i) {
         micap_draft_part *part = &draft->parts[i];
-        part->repeats =
-            part->type->relation; /* so that edges do not divide entities with the same components into groups */
+        part->repeats = false;
         for (uint32_t run = 0; part->role != MICAP_ROLE_SINGLETON && run < part->run_count; ++run) {
             uint32_t end = stretch_index(grouping, part->runs[run].entity + part->runs[run].count);
             for (uint32_t at = stretch_index(grouping, part->runs[run].entity); at < end; ++at) {
