@@ -6,6 +6,7 @@
 #include "../support/reports.h"
 #include "../support/require.h"
 #include "../support/test.h"
+#include "mica/compile.h"
 #include "mica/delta.h"
 #include "mica/hash.h"
 #include "mica/resource.h"
@@ -219,6 +220,35 @@ START_TEST(replicas_have_the_same_edges)
 }
 END_TEST
 
+START_TEST(a_level_has_edges_to_entities_by_path)
+{
+    static const char text[] =
+        "{\"entities\": [{\"name\": \"anna\", \"components\": {\"Likes\": [{\"target\": \"/bob\"}, {\"target\": "
+        "\"/cleo\"}]}},"
+        "{\"name\": \"bob\", \"components\": {\"Distance\": {\"target\": \"../cleo\", \"meters\": 3}}},"
+        "{\"name\": \"cleo\", \"components\": {\"Likes\": [{\"target\": \"/bob\"}]}}]}";
+    mica_world *world = open_with_relations(&heard);
+    mica_schema *schema = mica_schema_create();
+    ck_assert_int_eq(mica_schema_add_world(schema, world), MICA_OK);
+    mica_compile_def def = {.schema = schema};
+    mica_compiled compiled;
+    ck_assert_int_eq(mica_compile_text("level.json", text, strlen(text), &def, &compiled), MICA_OK);
+    mica_resource *resource = mica_resource_open(compiled.blob.bytes, compiled.blob.byte_count, NULL, NULL);
+    ck_assert(resource && mica_spawn(world, resource, NULL) == MICA_OK);
+    mica_entity anna = mica_find(world, "anna"), bob = mica_find(world, "bob"), cleo = mica_find(world, "cleo");
+    mica_edges at = mica_targets(world, anna, Likes);
+    ck_assert(mica_edge_next(&at) && mica_same(at.entity, bob) && mica_edge_next(&at) && mica_same(at.entity, cleo));
+    at = mica_sources(world, bob, Likes);
+    ck_assert(mica_edge_next(&at) && mica_same(at.entity, anna) && mica_edge_next(&at) && mica_same(at.entity, cleo));
+    ck_assert(mica_edge_get(world, bob, Distance, cleo)->meters == 3);
+    expect_valid(world);
+    mica_resource_free(resource);
+    mica_compiled_free(&compiled);
+    mica_schema_destroy(schema);
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(a_relation_is_a_table)
 {
     mica_world *world = open_with_relations(&heard);
@@ -257,5 +287,5 @@ START_TEST(a_relation_is_a_table)
 }
 END_TEST
 
-TEST_SUITE(relation, a_relation_is_a_table, files_keep_the_order_of_edges_in_both_directions,
-           a_world_with_edges_continues, replicas_have_the_same_edges)
+TEST_SUITE(relation, a_level_has_edges_to_entities_by_path, a_relation_is_a_table,
+           files_keep_the_order_of_edges_in_both_directions, a_world_with_edges_continues, replicas_have_the_same_edges)
