@@ -3,6 +3,7 @@
 #include "../support/reports.h"
 #include "../support/require.h"
 #include "../support/test.h"
+#include "mica/flow.h"
 #include "mica/hierarchy.h"
 #include "mica/observer.h"
 #include "mica/snapshot.h"
@@ -152,6 +153,32 @@ static bool read_column(mica_world *world, mica_entity a, mica_entity b)
     (void)a, (void)b;
     return mica_query_create(world, MICA_QUERY(MICA_READ(Distance)));
 }
+static bool read_array(mica_world *world, mica_entity a, mica_entity b)
+{
+    return !mica_relate(world, a, Distance, b) || mica_pool_read_id(mica_pool_of(world, Distance));
+}
+static void on_number(const mica_message *message)
+{
+    (void)message;
+}
+static bool add_handler(mica_world *world, mica_entity a, mica_entity b)
+{
+    (void)a, (void)b;
+    mica_handler handler = {.component = &mica_type_of_Likes, .message = &mica_type_of_Number, .fn = on_number};
+    return mica_handler_add(world, &handler) == MICA_OK;
+}
+static void on_request(const mica_request_group *group)
+{
+    (void)group;
+}
+static bool answer_with_edges(mica_world *world, mica_entity a, mica_entity b)
+{
+    (void)a, (void)b;
+    return mica_requests_create(world, &(mica_requests_def){.name = "ask",
+                                                            .question = &mica_type_of_Number,
+                                                            .answer = &mica_type_of_Likes,
+                                                            .fn = on_request}) != NULL;
+}
 static bool place_unordered(mica_world *world, mica_entity a, mica_entity b)
 {
     return !mica_relate(world, a, Likes, b) || mica_place_source(world, a, Likes, b, mica_nil()) == MICA_OK;
@@ -208,6 +235,9 @@ START_TEST(mistakes_are_refused_with_a_report)
         {add_instance, MICA_ERROR_INVALID, "mica_relate"},
         {add_all, MICA_ERROR_INVALID, "mica_relate"},
         {read_column, MICA_ERROR_INVALID, "edges have no column"},
+        {read_array, MICA_ERROR_INVALID, "no array"},
+        {add_handler, MICA_ERROR_INVALID, "get no messages"},
+        {answer_with_edges, MICA_ERROR_INVALID, "mica_relate"},
         {place_unordered, MICA_ERROR_INVALID, ".ordered"},
         {place_recording, MICA_ERROR_REFUSED, "place_source"},
         {load_recording, MICA_ERROR_REFUSED, "load_edges"},
@@ -229,7 +259,12 @@ END_TEST
 /* A description that is refused. */
 START_TEST(descriptions_that_are_invalid_are_refused)
 {
-    mica_type good = mica_type_of_Distance, list[9];
+    mica_type good = mica_type_of_Distance, list[9], other = mica_type_of_Number;
+    other.required = MICA_TYPES(Likes);
+    ck_assert_ptr_nonnull(mica_type_problem(&other));
+    other = mica_type_of_Number;
+    other.excludes = MICA_TYPES(Likes);
+    ck_assert_ptr_nonnull(mica_type_problem(&other));
     mica_field fields[4];
     for (size_t i = 0; i < 9; ++i)
         list[i] = good;
@@ -285,12 +320,19 @@ START_TEST(hooks_and_observers_see_edges_with_their_targets)
             else
                 ck_assert_int_eq(mica_hook_set(world, DockedTo, kind, tell, NULL), MICA_OK);
         *story = 0;
+        mica_relate(world, nodes[0], Likes, nodes[1]);
+        mica_relate(world, nodes[2], Likes, nodes[3]);
+        mica_event_kind added = MICA_EVENT_ADD; /* an observer that is told what is there */
+        mica_observer_def existing = {.events = &added, .event_count = 1, .existing = true, .fn = tell};
+        existing.components = &(mica_component){MICA_ID(Likes)};
+        existing.component_count = 1;
+        ck_assert(mica_observer_add(world, &existing).id);
         mica_relate(world, nodes[0], DockedTo, nodes[1]);
         mica_relate_with(world, nodes[0], DockedTo, nodes[1], {3});
         mica_relate_with(world, nodes[0], DockedTo, nodes[2], {4});
         mica_relate(world, nodes[3], DockedTo, nodes[2]);
         mica_destroy(world, nodes[2]);
-        ck_assert_str_eq(story, "+01 =01 -01 +02 =02 +32 -02 -32 ");
+        ck_assert_str_eq(story, "+01 +23 +01 =01 -01 +02 =02 +32 -02 -32 ");
         close_world(world, &heard);
     }
 }
