@@ -37,7 +37,7 @@ SECTIONS = (
     ("More of the core", "bulk batch pool split singleton ref name hook removal"),
     ("Systems", "flow system frame task random stats"),
     ("Communication", "stream message request observer"),
-    ("Hierarchy, indexes and mathematics", "hierarchy transform index math"),
+    ("Relations, hierarchy, indexes and mathematics", "relation hierarchy transform index math"),
     ("Snapshots and differences", "snapshot history delta hash record"),
     ("Resources", "resource compile library reload draft module"),
 )

@@ -43,6 +43,7 @@
 #include "mica/flow.h"
 #include "mica/index.h"
 #include "mica/mica.h"
+#include "mica/relation.h"
 
 #include <cstddef>
 #include <memory>
@@ -364,6 +365,29 @@ inline mica_type describe_tag(const char *name, mica_storage storage)
     return type;
 }
 
+/* A row of the table of a relation: see mica/relation.h. */
+template <class T> struct edge {
+    T fields;
+    mica_entity target;
+    uint32_t rank;
+};
+struct edge_without_fields {
+    mica_entity target;
+    uint32_t rank;
+};
+
+template <class Edge> inline mica_type describe_edge(const char *name, const mica_field *fields, std::size_t count)
+{
+    static_assert(std::is_trivially_copyable_v<Edge>, "the fields of a relation are copied as bytes, or text and lists");
+    mica_type type = describe_tag(name, MICA_STORAGE_POOL);
+    type.fields = fields;
+    type.field_count = static_cast<uint32_t>(count);
+    type.size_bytes = sizeof(Edge);
+    type.alignment = alignof(Edge);
+    type.many = type.relation = true;
+    return type;
+}
+
 /* What a parameter of a function asks for. */
 template <class Parameter> struct parameter;
 template <class T> struct parameter<T &> {
@@ -551,6 +575,34 @@ class index {
     mica_index *index_;
 };
 
+/* The other ends of the edges of an entity, for a loop that changes no edges of the relation. */
+class edges {
+public:
+    struct end_of_edges {};
+    class iterator {
+    public:
+        explicit iterator(const mica_edges &begin) : at_(begin), more_(mica_edge_next(&at_)) {}
+        mica_entity operator*() const { return at_.entity; }
+        iterator &operator++()
+        {
+            more_ = mica_edge_next(&at_);
+            return *this;
+        }
+        bool operator!=(end_of_edges) const { return more_; }
+
+    private:
+        mica_edges at_;
+        bool more_;
+    };
+
+    edges(const mica_edges &begin) : begin_(begin) {}
+    iterator begin() const { return iterator(begin_); }
+    end_of_edges end() const { return {}; }
+
+private:
+    mica_edges begin_;
+};
+
 class world {
     template <class Function> using parameters_of = const typename detail::signature<Function>::parameters;
 
@@ -611,6 +663,35 @@ class world {
     {
         return static_cast<T *>(mica_add_instance_id(get(), entity, id<T>()));
     }
+    /* Relations: for (mica_entity target : world.targets<Likes>(alice)). See mica/relation.h for what the functions return. */
+    template <class T> T *relate(mica_entity source, mica_entity target)
+    {
+        return static_cast<T *>(mica_relate_id(get(), source, id<T>(), target));
+    }
+    template <class T> bool relate(mica_entity source, mica_entity target, const T &fields)
+    {
+        return mica_relate_with_id(get(), source, mica_value{id<T>(), sizeof(T), &fields}, target);
+    }
+    template <class T> bool unrelate(mica_entity source, mica_entity target)
+    {
+        return mica_unrelate_id(get(), source, id<T>(), target);
+    }
+    template <class T> bool is_related(mica_entity source, mica_entity target) const
+    {
+        return mica_is_related_id(get(), source, id<T>(), target);
+    }
+    template <class T> const T *read_edge(mica_entity source, mica_entity target) const
+    {
+        return static_cast<const T *>(mica_edge_get_id(get(), source, id<T>(), target));
+    }
+    template <class T> T *write_edge(mica_entity source, mica_entity target)
+    {
+        return static_cast<T *>(mica_edge_write_id(get(), source, id<T>(), target));
+    }
+    template <class T> mica_entity target(mica_entity source) const { return mica_target_id(get(), source, id<T>()); }
+    template <class T> edges targets(mica_entity source) const { return {mica_targets_id(get(), source, id<T>())}; }
+    template <class T> edges sources(mica_entity target) const { return {mica_sources_id(get(), target, id<T>())}; }
+
     template <class T> bool remove(mica_entity entity) { return mica_remove_id(get(), entity, id<T>()); }
     template <class T> bool has(mica_entity entity) const
     {
@@ -760,6 +841,10 @@ class world {
 #undef MICA_TAG_WITH
 #undef MICA_POOL_TAG
 #undef MICA_TYPES
+#undef MICA_RELATION_1
+#undef MICA_RELATION_2
+#undef MICA_EDGE_TYPE_1
+#undef MICA_EDGE_TYPE_2
 #define MICA_STRUCT MICA_COMPONENT
 #define MICA_COMPONENT(T, ...) MICA_CPP_TYPE_(T, MICA_STORAGE_CHUNK, (void()), __VA_ARGS__)
 #define MICA_COMPONENT_WITH(T, traits, ...) MICA_CPP_TYPE_(T, MICA_STORAGE_CHUNK, traits, __VA_ARGS__)
@@ -775,6 +860,31 @@ class world {
 #define MICA_POOL_TAG(T)                                                                                               \
     struct T;                                                                                                          \
     MICA_CPP_DESCRIBED_(T, ::mica::detail::describe_tag(#T, MICA_STORAGE_POOL), (void()))
+
+#define MICA_RELATION_1(T) MICA_EDGE_TYPE_1(T, (void()))
+#define MICA_RELATION_2(T, ...) MICA_EDGE_TYPE_2(T, (void()), __VA_ARGS__)
+#define MICA_EDGE_TYPE_1(T, traits)                                                                                    \
+    struct T;                                                                                                          \
+    MICA_CPP_EDGE_(T, ::mica::detail::edge_without_fields, traits, )
+#define MICA_EDGE_TYPE_2(T, traits, ...)                                                                               \
+    MICA_CPP_EDGE_(T, ::mica::detail::edge<T>, traits, MICA_FOR_EACH_(MICA_CPP_FIELD_, T, __VA_ARGS__))
+#define MICA_CPP_EDGE_(T, row, traits, ...)                                                                            \
+    inline const mica_field *mica_fields_for(::mica::type_tag<T>, ::std::size_t *out_count)                            \
+    {                                                                                                                  \
+        using edge_row = row;                                                                                          \
+        static const mica_field fields[] = {                                                                           \
+            ::mica::detail::field<mica_entity>("target", offsetof(edge_row, target)),                                  \
+            ::mica::detail::field<uint32_t>("rank", offsetof(edge_row, rank)), __VA_ARGS__};                           \
+        *out_count = sizeof fields / sizeof *fields;                                                                   \
+        return fields;                                                                                                 \
+    }                                                                                                                  \
+    inline mica_type mica_edge_for(::mica::type_tag<T> tag)                                                            \
+    {                                                                                                                  \
+        ::std::size_t count = 0;                                                                                       \
+        const mica_field *fields = mica_fields_for(tag, &count);                                                       \
+        return ::mica::detail::describe_edge<row>(#T, fields, count);                                                  \
+    }                                                                                                                  \
+    MICA_CPP_DESCRIBED_(T, mica_edge_for(::mica::type_tag<T>{}), traits)
 
 #define MICA_CPP_TYPE_(T, storage, traits, ...)                                                                        \
     inline const mica_field *mica_fields_for(::mica::type_tag<T>, ::std::size_t *out_count)                            \

@@ -227,7 +227,7 @@ void micap_edges_append(mica_pool *pool, uint32_t row, uint32_t first, mica_vers
     uint32_t rank = last == MICAP_ROW_NONE ? 0 : micap_edge_rank(pool, last);
     if (MICAP_UNLIKELY(rank == UINT32_MAX))
         renumber(pool, micap_edges_first(pool, target), version);
-    else
+    else if (micap_edge_rank(pool, row) <= rank)
         set_rank(pool, row, rank + 1);
 }
 
@@ -363,20 +363,20 @@ void micap_edges_reordered(mica_pool *pool, uint32_t old_first, uint32_t first)
     pool->links[first].source_count = pool->links[old_first].source_count; /* both are preserved */
 }
 
-/* Gives a row, and those after it, ranks that rise. */
+/* Gives a row, and those after it, ranks that rise. A rank that is between those of its neighbours stays. */
 static void raise_ranks(mica_pool *pool, uint32_t row, mica_version version)
 {
-    uint32_t first = micap_edges_first(pool, micap_edge_target(pool, row));
+    uint32_t first = micap_edges_first(pool, micap_edge_target(pool, row)), next = pool->links[row].next;
     uint64_t rank = row == first ? 0 : micap_edge_rank(pool, pool->links[row].previous);
-    bool is_moved = true;
-    for (; row != MICAP_ROW_NONE && (is_moved || micap_edge_rank(pool, row) <= rank); row = pool->links[row].next) {
+    bool moves = next != MICAP_ROW_NONE && micap_edge_rank(pool, row) >= micap_edge_rank(pool, next);
+    for (; row != MICAP_ROW_NONE && (moves || micap_edge_rank(pool, row) <= rank); row = pool->links[row].next) {
         if (++rank > UINT32_MAX) {
             renumber(pool, first, version);
             return;
         }
         micap_pool_touch(pool, MICAP_ALL_COLUMNS, row, 1, version);
         set_rank(pool, row, (uint32_t)rank);
-        is_moved = false;
+        moves = false;
     }
 }
 
@@ -508,16 +508,19 @@ void micap_edges_restore_table(mica_pool *pool)
     fill_table(pool);
 }
 
-bool micap_edges_clone(mica_pool *to, const mica_pool *from)
+bool micap_edges_reserve_clone(mica_pool *to, const mica_pool *from)
 {
     for (uint32_t row = 0; row < from->row_limit; ++row)
         if (micap_edge_is_linked(from, row) && !micap_edges_reserve_target(to, micap_edge_target(from, row).index))
             return false;
+    return true;
+}
+
+void micap_edges_finish_clone(mica_pool *to)
+{
     for (uint32_t row = 0; row < to->row_limit; ++row)
         if (micap_edge_is_linked(to, row) && is_first(to, row))
             set_first(to, row);
-    fill_table(to);
-    return true;
 }
 
 void micap_edges_trim(mica_pool *pool)

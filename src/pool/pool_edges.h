@@ -72,7 +72,7 @@ bool micap_edges_reserve(mica_pool *pool, uint64_t more);
 bool micap_edges_reserve_target(mica_pool *pool, uint32_t target_index);
 
 /* The rest is called by pool_rows. A row was appended to the edges of its owner, of which `first` was the first one, or MICAP_ROW_NONE.
- * It becomes the last edge of its target. */
+ * It becomes the last edge of its target, with its own rank if that is higher than the others. */
 void micap_edges_append(mica_pool *pool, uint32_t row, uint32_t first, mica_version version);
 /* A row is about to be removed from the edges of its owner. */
 void micap_edges_drop(mica_pool *pool, uint32_t row);
@@ -104,8 +104,9 @@ bool micap_edges_relink(mica_pool *pool, mica_version version);
 /* Makes the table anew after rows were restored. */
 void micap_edges_restore_table(mica_pool *pool);
 
-/* Copies the index and the table of a pool with the same rows; false if memory is short. */
-bool micap_edges_clone(mica_pool *to, const mica_pool *from);
+/* Clones: make room for the targets of another pool, false if memory is short; and fill the index when the rows and the table are there. */
+bool micap_edges_reserve_clone(mica_pool *to, const mica_pool *from);
+void micap_edges_finish_clone(mica_pool *to);
 
 void micap_edges_trim(mica_pool *pool);
 size_t micap_edges_bytes(const mica_pool *pool);

@@ -147,6 +147,8 @@ static void drop_direct(mica_pool *pool, uint32_t row)
 /* The copies of a row that is removed or moves, and of those that are linked to it. */
 static void preserve_chain(const mica_pool *pool, uint32_t row)
 {
+    if (MICAP_LIKELY(!pool->undo->before))
+        return;
     micap_pool_preserve(pool, row, 1);
     if (!pool->next)
         return;

@@ -218,6 +218,8 @@ bool micap_pool_clone(mica_pool *to, const mica_pool *from)
     for (uint32_t row = 0; from->kind == MICAP_POOL_MAP && row < limit; ++row)
         if (!micap_map_reserve(&to->index, from->owners[row].index))
             return false;
+    if (from->edges && !micap_edges_reserve_clone(to, from))
+        return false;
     if (from->present)
         memcpy(to->present, from->present, (limit + 63) / 64 * sizeof *to->present);
     if (from->kind != MICAP_POOL_TAG && !clone_lanes(to, from)) {
@@ -235,7 +237,9 @@ bool micap_pool_clone(mica_pool *to, const mica_pool *from)
             micap_map_set(&to->index, to->owners[row], row);
     to->is_shuffled = true;
     micap_pool_restore_index(to);
-    return !to->edges || micap_edges_clone(to, from);
+    if (to->edges)
+        micap_edges_finish_clone(to);
+    return true;
 }
 
 void micap_pool_touch(const mica_pool *pool, uint32_t lane, uint32_t row, uint32_t count, mica_version version)

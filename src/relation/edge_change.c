@@ -122,7 +122,7 @@ static uint32_t add_edge(mica_world *world, mica_pool *pool, const micap_edge_ch
     void *value = micap_pool_value(pool, pool->row_limit);
     if (!make_value(world, pool, change, value))
         return MICAP_ROW_NONE;
-    set_ends(pool, value, change->target, 0);
+    set_ends(pool, value, change->target, change->rank);
     uint32_t row = micap_pools_commit(world, pool, change->source);
     if (MICAP_UNLIKELY(pool->hook_mask & 1 << MICA_EVENT_ADD))
         micap_pools_run_hook(world, MICA_EVENT_ADD, pool, row, 1);

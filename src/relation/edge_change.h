@@ -12,8 +12,9 @@ typedef struct micap_edge_change {
     const void *
         fields; /* what the program sees of it, which is copied, or NULL: the default, or those of the edge that exists */
     uint32_t fields_bytes;
-    bool sets;    /* the set hook runs */
-    bool dangles; /* the target is nil: an edge that is added even if there is such a one */
+    uint32_t rank; /* 0: the next one of the target */
+    bool sets;     /* the set hook runs */
+    bool dangles;  /* the target is nil: an edge that is added even if there is such a one */
 } micap_edge_change;
 
 /* Adds an edge, or changes it. Runs hooks; the caller calls micap_hooks_end. Returns its row, or MICAP_ROW_NONE with a report. */

@@ -83,7 +83,8 @@ static mica_result relate_all(const loading *work)
         micap_edge_change change = {.source = work->sources[position],
                                     .target = target_at(work, position),
                                     .fields = value_at(work, position),
-                                    .fields_bytes = work->pool->edges->target_offset};
+                                    .fields_bytes = work->pool->edges->target_offset,
+                                    .rank = work->edges[i].rank <= UINT32_MAX ? (uint32_t)work->edges[i].rank : 0};
         change.dangles = may_dangle && mica_is_nil(change.target);
         if (is_left_out(work, &change))
             continue;
@@ -94,8 +95,8 @@ static mica_result relate_all(const loading *work)
     return MICA_OK;
 }
 
-/* Puts the edges of one source, whose first one in the list is at `begin`, into the order of the list, after those it had. Returns where
- * the list goes on. */
+/* Puts the edges of one source, whose first one in the list is at `begin`, into the order of the list, after those it had. Returns the
+ * position after them. */
 static uint32_t order_source(const loading *work, uint32_t begin)
 {
     mica_pool *pool = work->pool;

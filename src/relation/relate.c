@@ -49,15 +49,27 @@ void *mica_relate_id(mica_world *world, mica_entity source, mica_component relat
     return micap_pool_value(pool, row);
 }
 
+/* Whether the bytes of a value are those of the fields of a relation: up to the target, or less if padding is before it. */
+static bool fits(const mica_value *fields)
+{
+    const micap_type *type = micap_type_of(fields->component);
+    uint32_t end = 0;
+    if (!type || !type->type.relation)
+        return true; /* which is found later */
+    for (uint32_t i = 2; i < type->type.field_count; ++i) {
+        const mica_field *field = &type->type.fields[i];
+        uint32_t field_end = field->offset + field->element_bytes * field->count;
+        end = field_end > end ? field_end : end;
+    }
+    return fields->size_bytes >= end && fields->size_bytes <= type->type.fields[0].offset;
+}
+
 bool mica_relate_with_id(mica_world *world, mica_entity source, mica_value fields, mica_entity target)
 {
     MICAP_IMMEDIATE_CHANGE(world);
     if (MICAP_MISSING(NULL, world))
         return false;
-    const micap_type *type = micap_type_of(fields.component);
-    uint32_t end = type && type->type.relation ? type->type.fields[0].offset : 0;
-    if (MICAP_INVALID(world, fields.data && end && (fields.size_bytes > end || fields.size_bytes + 4 <= end), fields,
-                      "must be a value of the relation"))
+    if (MICAP_INVALID(world, fields.data && !fits(&fields), fields, "must be a value of the relation"))
         return false;
     micap_edge_change change = {.source = source,
                                 .target = target,
@@ -104,10 +116,12 @@ bool mica_unrelate_id(mica_world *world, mica_entity source, mica_component rela
     if (world->recording_depth)
         return mica_command_unrelate_id(micap_recorder(world), source, relation, target, no_location);
     mica_pool *pool = (mica_pool *)micap_relation_pool(world, relation, "unrelate");
-    if (!pool || !micap_edge_unrelate(world, pool, source, target))
-        return false;
-    micap_hooks_end(world);
-    return true;
+    bool done = pool && micap_edge_unrelate(world, pool, source, target);
+    if (done)
+        micap_hooks_end(world);
+    else
+        are_alive(world, source, target, "unrelate");
+    return done;
 }
 
 /* Removes or records the removal of the edges that lead from an entity, or to it. What hooks record is applied after that. */
@@ -131,6 +145,8 @@ static uint32_t unrelate_list(mica_world *world, mica_pool *pool, mica_entity ce
 static uint32_t unrelate_all(mica_world *world, mica_entity center, mica_component relation, bool to_targets,
                              const char *what)
 {
+    if (!mica_is_alive(world, center))
+        return micap_fail_dead(world, center, what), 0;
     mica_pool *pool = (mica_pool *)micap_relation_pool(world, relation, what);
     if (!pool)
         return 0;
@@ -159,8 +175,10 @@ void *mica_edge_write_id(mica_world *world, mica_entity source, mica_component r
         return NULL;
     const mica_pool *pool = micap_relation_pool(world, relation, "edge_write");
     uint32_t row = pool ? micap_edge_between(pool, source, target) : MICAP_ROW_NONE;
-    if (row == MICAP_ROW_NONE)
+    if (row == MICAP_ROW_NONE) {
+        are_alive(world, source, target, "edge_write");
         return NULL;
+    }
     micap_pool_touch_value(pool, row, micap_version(world));
     return micap_pool_value(pool, row);
 }

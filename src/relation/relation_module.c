@@ -32,7 +32,8 @@ static void leave_targets(mica_world *world, void *state, const mica_entity *ent
     (void)state;
     for (uint32_t i = 0; i < world->pools.count; ++i)
         for (uint32_t k = 0; world->pools.all[i]->edges && k < count; ++k)
-            leave_target(world, world->pools.all[i], entities[k]);
+            if (micap_is_attached(&world->attachments, entities[k].index)) /* or it is no target */
+                leave_target(world, world->pools.all[i], entities[k]);
 }
 
 static const char *find_refusal(mica_world *world, void *state, mica_entity entity)

@@ -8,7 +8,8 @@ static uint32_t make_queries(mica_world *world, mica_component component, mica_q
 {
     const mica_type *type = mica_component_type(component);
     bool is_tag = component && micap_sql_is_tag(type);
-    mica_term on[] = {{component, is_tag ? MICA_ACCESS_HAS : MICA_ACCESS_READ}};
+    bool has_column = component && !is_tag && !type->relation;
+    mica_term on[] = {{component, has_column ? MICA_ACCESS_READ : MICA_ACCESS_HAS}};
     mica_term off[] = {{component, MICA_ACCESS_DISABLED}, {component, MICA_ACCESS_MAYBE_READ}};
     mica_query_def def = {.name = "SQL", .terms = on, .term_count = component ? 1 : 0, .with_hidden = true};
     mica_query_def def_off = {.name = "SQL", .terms = off, .term_count = is_tag ? 1 : 2, .with_hidden = true};

@@ -99,11 +99,10 @@ static const char *relation_problem(const mica_type *type)
 {
     const mica_field *fields = type->fields;
     if (type->storage != MICA_STORAGE_POOL || !type->many || type->index != MICA_INDEX_MAP || type->dying ||
-        type->toggle || type->track_added || type->track_changed || type->split || type->required || type->excludes)
+        type->toggle || type->track_added || type->track_changed || type->split || type->required || type->excludes ||
+        type->handler_count)
         return "a relation has no traits of other components";
-    if (type->construct ? !micap_initial_is_derived(type) : false)
-        return "a relation has no functions for its values";
-    if (micap_type_has_life(type) && !micap_owned_is_derived(type))
+    if (has_construct(type) || (micap_type_has_life(type) && !micap_owned_is_derived(type)))
         return "a relation has no functions for its values";
     if (type->field_count < 2 || !fields || !fields[0].name || strcmp(fields[0].name, "target") != 0 ||
         fields[0].kind != MICA_KIND_ENTITY || fields[0].count != 1 || !fields[1].name ||
@@ -125,8 +124,8 @@ static const char *required_problem(const mica_type *type)
     if (type->required && type->storage == MICA_STORAGE_SINGLETON)
         return "a singleton can't require components";
     for (mica_type *const *required = type->required; required && *required; ++required)
-        if ((*required)->storage == MICA_STORAGE_SINGLETON)
-            return "it requires a singleton, which entities can't have";
+        if ((*required)->storage == MICA_STORAGE_SINGLETON || (*required)->relation)
+            return "it requires a singleton, which entities can't have, or a relation, whose edges need a target";
     return NULL;
 }
 
@@ -140,6 +139,8 @@ static const char *excludes_problem(const mica_type *type)
             return "it excludes a component without a name";
         if ((*excluded)->storage == MICA_STORAGE_SINGLETON)
             return "it excludes a singleton, which entities can't have";
+        if ((*excluded)->relation)
+            return "it excludes a relation, which excludes nothing";
         if (strcmp((*excluded)->name, type->name) == 0)
             return "it excludes itself";
     }

@@ -212,6 +212,7 @@ mica_world *make_world(void)
     mica_define(world, Mass);
     mica_define(world, Burning);
     mica_define(world, Buff);
+    mica_define(world, Near);
     mica_define(world, Grain);
     mica_define(world, Clock);
     mica_define(world, Frozen);
@@ -244,6 +245,7 @@ mica_world *valid_world(void)
     REQUIRE(mica_destroy(the_world, dead));
     mica_set_parent(the_world, entities[1], entities[0]);
     mica_set_parent(the_world, entities[2], entities[0]);
+    mica_relate(the_world, entities[1], Near, entities[0]);
     mica_name_set(the_world, entities[0], mica_nil(), "parent");
     mica_name_set(the_world, entities[3], mica_nil(), "named");
     mica_name_set(the_world, entities[2], entities[0], "named");
@@ -416,6 +418,13 @@ mica_query *valid_query(void)
                                                             MICA_MAYBE_READ(Health)));
     REQUIRE(query);
     return query;
+}
+
+mica_edges *valid_edges(void)
+{
+    static mica_edges edges;
+    edges = mica_targets(valid_world(), valid_child(), Near);
+    return &edges;
 }
 
 mica_view *valid_view(void)

@@ -10,6 +10,7 @@
 #include "mica/index.h"
 #include "mica/library.h"
 #include "mica/recording.h"
+#include "mica/relation.h"
 #include "mica/reload.h"
 #include "mica/saver.h"
 #include "mica/snapshot.h"
@@ -30,6 +31,7 @@ typedef struct Mass { float value; } Mass;
 typedef struct Burning { float seconds; } Burning;
 typedef struct Buff { float amount; } Buff;
 typedef struct Grain { float mass, charge; } Grain;
+typedef struct Near { float meters; } Near;
 typedef struct Clock { float seconds; } Clock;
 typedef struct Damage { float points; } Damage;
 typedef struct Question { float value; } Question;
@@ -42,6 +44,7 @@ MICA_COMPONENT_WITH(Body, (.split = true, .track_changed = true), mass, charge)
 MICA_COMPONENT(Mass, value)
 MICA_POOL(Burning, seconds)
 MICA_POOL_WITH(Buff, (.many = true), amount)
+MICA_RELATION_WITH(Near, (.ordered = true), meters)
 MICA_POOL_WITH(Grain, (.split = true), mass, charge)
 MICA_SINGLETON(Clock, seconds)
 MICA_STRUCT(Damage, points)
@@ -159,6 +162,7 @@ mica_type *valid_type(void);
 
 mica_query *valid_query(void);
 mica_view *valid_view(void);
+mica_edges *valid_edges(void);
 mica_frame *valid_frame(void);
 const mica_event *valid_event(void);
 mica_commands *valid_commands(void);

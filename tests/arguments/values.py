@@ -33,6 +33,7 @@ TYPES = {
     "mica_world *": handle("valid_world()"),
     "mica_query *": handle("valid_query()"),
     "mica_view *": Values("valid_view()", [NULL_POINTER, Bad("zero", "&(mica_view){0}", LOUD)]),
+    "mica_edges *": Values("valid_edges()", [NULL_POINTER, Bad("zero", "&(mica_edges){.entity = {0, 0}}", QUIET)]),
     "mica_frame *": Values("valid_frame()", [NULL_POINTER, Bad("zero", "&(mica_frame){0}", LOUD)]),
     "mica_event *": Values("valid_event()", [NULL_POINTER, Bad("zero", "&(mica_event){0}", LOUD)]),
     "mica_commands *": handle("valid_commands()"),
@@ -207,6 +208,17 @@ HANDLES = [kind for kind, entry in TYPES.items() if entry.valid.startswith("vali
 
 # By type and name of the parameter, whatever the function.
 NAMED = {
+    ("mica_entity", "source"): Values("valid_child()", TYPES["mica_entity"].bad),
+    ("mica_entity", "target"): TYPES["mica_entity"],
+    ("mica_entity *", "targets"): Values("valid_children()", TYPES["mica_entity *"].bad),
+    ("mica_component", "relation"): Values("MICA_ID(Near)", [
+        Bad("none", "0", REPORT), Bad("unknown", "UNKNOWN_COMPONENT", REPORT),
+        Bad("unknown in pools", "UNKNOWN_POOL_COMPONENT", REPORT), Bad("huge", "UINT32_MAX", REPORT),
+        Bad("a component", "MICA_ID(Position)", REPORT), Bad("a pool", "MICA_ID(Buff)", REPORT)]),
+    ("mica_value", "fields"): Values("VALUE(Near)", [
+        Bad("nothing", "(mica_value){0}", REPORT), Bad("not of a relation", "VALUE(Position)", REPORT),
+        Bad("too small", "((mica_value){MICA_ID(Near), 1, &(Near){0}})", REPORT),
+        Bad("too large", "((mica_value){MICA_ID(Near), 64, &(Near){0}})", REPORT)]),
     ("mica_entity", "child"): Values("valid_child()", TYPES["mica_entity"].bad),
     ("mica_entity", "sibling"): Values("valid_sibling()", TYPES["mica_entity"].bad),
     ("mica_index *", "grid"): Values("valid_grid()", [NULL_POINTER, Bad("an index of one field", "valid_index()", REPORT)]),
@@ -252,6 +264,8 @@ FIELDS = {}
 # Valid arguments that depend on the function.
 VALID = {
     ("mica_hash_diff", "b"): "other_world()",
+    ("mica_load_edges_id", "values"): "&(struct mica_edge_of_Near){.target = valid_sibling()}",
+    ("mica_place_source_id", "before"): "mica_nil()",
     ("mica_state_check", "bytes"): "valid_state_bytes()",
     ("mica_state_check", "byte_count"): "valid_state_byte_count()",
     ("mica_state_has_time", "bytes"): "valid_state_bytes()",
@@ -483,6 +497,8 @@ EXPECTED = {
     ("mica_tree_skip", "root", "*"): (ANY, "the root is where the walk ends, and only compared"),
     ("mica_name_child", "name", "NULL"): (ANY, "takes the name away"),
     ("mica_name_set", "name", "NULL"): (ANY, "takes the name away"),
+    ("mica_place_source_id", "before", "nil"): (ANY, "moves it to the end"),
+    ("mica_load_edges_id", "sources", "stale"): (ANY, "edges of entities that are not alive are left out"),
     ("mica_name_set", "scope", "nil"): (ANY, "the top"),
     ("mica_find_from", "scope", "nil"): (ANY, "the top"),
     ("mica_event_emit", "component", "none"): (ANY, "an event without a component"),
@@ -569,6 +585,8 @@ HARMLESS = {
     "mica_result_text": "true",
     "mica_type_problem": "result != NULL",
     "mica_phase_add": "result == MICA_PHASE_NONE",
+    "mica_targets_id": "!result.private_.row",
+    "mica_sources_id": "!result.private_.row",
     "mica_phase_find": "result == MICA_PHASE_NONE",
     "mica_phase_next": "result == MICA_PHASE_NONE",
     "mica_draft_component": "result == MICA_DRAFT_NONE",

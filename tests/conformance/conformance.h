@@ -34,6 +34,7 @@ void check_systems(uint32_t worker_count);
 void check_communication(uint32_t worker_count);
 void check_hierarchy(void);
 void check_indexes(uint32_t worker_count);
+void check_relations(void);
 void check_history(void);
 void check_math(void);
 #ifdef CONFORMANCE_RESOURCE

@@ -82,6 +82,7 @@ int main(int argument_count, char **arguments)
     check_communication(workers);
     check_hierarchy();
     check_indexes(workers);
+    check_relations();
     check_history();
 #ifdef CONFORMANCE_RESOURCE
     check_resources();

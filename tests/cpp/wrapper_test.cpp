@@ -34,6 +34,10 @@ struct Clock { int ticks; };
 struct Shield { int strength; };
 struct Vigour { int current; };
 
+struct Road { float meters; };
+MICA_RELATION(Road, meters)
+MICA_RELATION(Admires)
+MICA_RELATION_WITH(LiesIn, (type.exclusive = true, type.acyclic = true))
 MICA_STRUCT(Point, x, y)
 MICA_COMPONENT(Box, corners, color)
 MICA_OPAQUE(Owner, (void()))
@@ -342,6 +346,28 @@ START_TEST(what_is_written_counts_as_changed_and_what_is_read_does_not)
 }
 END_TEST
 
+START_TEST(relations_are_ranges_of_entities)
+{
+    mica::world world;
+    mica_entity a = world.create(), b = world.create(), c = world.create();
+    world.relate<Road>(a, b)->meters = 5;
+    ck_assert(world.relate(a, c, Road{6}) && world.relate<Admires>(c, a) && world.relate<LiesIn>(a, b));
+    float sum = 0;
+    for (mica_entity target : world.targets<Road>(a))
+        sum = sum * 10 + world.read_edge<Road>(a, target)->meters;
+    ck_assert_float_eq(sum, 56);
+    for (mica_entity source : world.sources<Road>(c))
+        ck_assert(mica_same(source, a));
+    for (mica_entity source : world.sources<Road>(a)) {
+        (void)source;
+        ck_abort();
+    }
+    world.write_edge<Road>(a, b)->meters = 8;
+    ck_assert(world.relate<LiesIn>(a, c) && mica_same(world.target<LiesIn>(a), c));
+    ck_assert(world.is_related<Admires>(c, a) && world.unrelate<Admires>(c, a) && !world.is_related<Admires>(c, a));
+}
+END_TEST
+
 START_TEST(observers_are_functions_and_are_told_what_is_there)
 {
     std::string told; /* outlives the world, which tells monitors when it ends */
@@ -460,6 +486,6 @@ END_TEST
 TEST_SUITE(cpp_wrapper, indexes_find_by_value_and_position, required_components_come_along, components_exclude_each_other, opaque_pools_and_singletons_own_what_they_hold, values_that_own_memory_live_as_long_as_their_entities,
            a_constructor_that_throws_leaves_the_world_as_it_was, a_type_that_only_moves_is_added_and_never_copied,
            members_start_with_the_values_their_type_gives_them, fields_of_described_types_are_described_with_them,
-           traits_are_assignments, a_tracked_parameter_marks_what_it_writes, text_and_lists_are_views_and_spans, attributes_are_assignments, parameters_say_what_is_asked_for, what_is_written_counts_as_changed_and_what_is_read_does_not,
+           traits_are_assignments, a_tracked_parameter_marks_what_it_writes, text_and_lists_are_views_and_spans, attributes_are_assignments, parameters_say_what_is_asked_for, relations_are_ranges_of_entities, what_is_written_counts_as_changed_and_what_is_read_does_not,
            observers_are_functions_and_are_told_what_is_there, events_have_data_and_propagate,
            systems_call_their_function_over_all_workers)

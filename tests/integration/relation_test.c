@@ -1,10 +1,12 @@
 /* Edges of relations on their way: in files, in worlds that continue, in deltas and as SQL tables. */
 #include "../relation/relations.h"
+#include "../sql/ask.h"
 #include "../support/components.h"
 #include "../support/random.h"
 #include "../support/reports.h"
 #include "../support/require.h"
 #include "../support/test.h"
+#include "mica/compile.h"
 #include "mica/delta.h"
 #include "mica/hash.h"
 #include "mica/resource.h"
@@ -218,5 +220,72 @@ START_TEST(replicas_have_the_same_edges)
 }
 END_TEST
 
-TEST_SUITE(relation, files_keep_the_order_of_edges_in_both_directions, a_world_with_edges_continues,
-           replicas_have_the_same_edges)
+START_TEST(a_level_has_edges_to_entities_by_path)
+{
+    static const char text[] =
+        "{\"entities\": [{\"name\": \"anna\", \"components\": {\"Likes\": [{\"target\": \"/bob\"}, {\"target\": "
+        "\"/cleo\"}]}},"
+        "{\"name\": \"bob\", \"components\": {\"Distance\": {\"target\": \"../cleo\", \"meters\": 3}}},"
+        "{\"name\": \"cleo\", \"components\": {\"Likes\": [{\"target\": \"/bob\"}]}}]}";
+    mica_world *world = open_with_relations(&heard);
+    mica_schema *schema = mica_schema_create();
+    ck_assert_int_eq(mica_schema_add_world(schema, world), MICA_OK);
+    mica_compile_def def = {.schema = schema};
+    mica_compiled compiled;
+    ck_assert_int_eq(mica_compile_text("level.json", text, strlen(text), &def, &compiled), MICA_OK);
+    mica_resource *resource = mica_resource_open(compiled.blob.bytes, compiled.blob.byte_count, NULL, NULL);
+    ck_assert(resource && mica_spawn(world, resource, NULL) == MICA_OK);
+    mica_entity anna = mica_find(world, "anna"), bob = mica_find(world, "bob"), cleo = mica_find(world, "cleo");
+    mica_edges at = mica_targets(world, anna, Likes);
+    ck_assert(mica_edge_next(&at) && mica_same(at.entity, bob) && mica_edge_next(&at) && mica_same(at.entity, cleo));
+    at = mica_sources(world, bob, Likes);
+    ck_assert(mica_edge_next(&at) && mica_same(at.entity, anna) && mica_edge_next(&at) && mica_same(at.entity, cleo));
+    ck_assert(mica_edge_get(world, bob, Distance, cleo)->meters == 3);
+    expect_valid(world);
+    mica_resource_free(resource);
+    mica_compiled_free(&compiled);
+    mica_schema_destroy(schema);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_relation_is_a_table)
+{
+    mica_world *world = open_with_relations(&heard);
+    sqlite3 *database = mica_sql_open(world, NULL);
+    mica_entity a = mica_create(world), b = mica_create(world), c = mica_create(world);
+    mica_relate(world, a, Distance, b)->meters = 5;
+    mica_relate(world, a, Distance, c)->meters = 6;
+    ck_assert_str_eq(ask_with(database, "SELECT meters, lanes FROM Distance WHERE entity = %lld ORDER BY meters",
+                              (long long)mica_sql_from_entity(a)),
+                     "5.0|0\n6.0|0\n");
+    ck_assert_str_eq(
+        ask_with(database, "SELECT count(*) FROM Distance WHERE target = %lld", (long long)mica_sql_from_entity(c)),
+        "1\n");
+    ck_assert_str_eq(ask_with(database, "INSERT INTO Distance (entity, target, meters) VALUES (%lld, %lld, 9)",
+                              (long long)mica_sql_from_entity(b), (long long)mica_sql_from_entity(c)),
+                     "");
+    ck_assert(mica_edge_get(world, b, Distance, c)->meters == 9 && mica_source_count(world, c, Distance) == 2);
+    ask(database, "UPDATE Distance SET meters = meters + 1");
+    ck_assert(mica_edge_get(world, a, Distance, b)->meters == 6);
+    ck_assert_ptr_nonnull(strstr(ask(database, "UPDATE Distance SET rank = 3"), "can't be updated"));
+    ck_assert_ptr_nonnull(strstr(ask_with(database, "INSERT INTO Distance (entity, target) VALUES (%lld, %lld)",
+                                          (long long)mica_sql_from_entity(b), (long long)mica_sql_from_entity(c)),
+                                 "has this target already"));
+    ck_assert_ptr_nonnull(
+        strstr(ask_with(database, "INSERT INTO Distance (entity) VALUES (%lld)", (long long)mica_sql_from_entity(b)),
+               "a living target"));
+    ck_assert_ptr_nonnull(strstr(ask_with(database, "INSERT INTO DependsOn (entity, target) VALUES (%lld, %lld)",
+                                          (long long)mica_sql_from_entity(b), (long long)mica_sql_from_entity(b)),
+                                 "error"));
+    forget_reports(&heard);
+    ask_with(database, "DELETE FROM Distance WHERE target = %lld", (long long)mica_sql_from_entity(c));
+    ck_assert_uint_eq(mica_source_count(world, c, Distance), 0);
+    expect_valid(world);
+    sqlite3_close(database);
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(relation, a_level_has_edges_to_entities_by_path, a_relation_is_a_table,
+           files_keep_the_order_of_edges_in_both_directions, a_world_with_edges_continues, replicas_have_the_same_edges)

@@ -70,6 +70,10 @@ const void *mica_pool_read_id(const mica_pool *pool)
         return NULL;
     if (pool && (pool->kind == MICAP_POOL_TAG || pool->type->leaves))
         fail_array(pool, is_split);
+    if (pool->edges) {
+        fail_array(pool, "edges are no array of their fields: use mica_targets");
+        return NULL;
+    }
     return pool ? micap_lend_values(pool->world, mica_nil(), pool->type->id, pool->values, pool->row_limit) : NULL;
 }
 

@@ -213,8 +213,10 @@ bool micap_pools_clone(mica_world *to, const mica_world *from)
     to->pools.dead_count = from->pools.dead_count;
     if (to->pools.dead_count)
         memcpy(to->pools.dead, from->pools.dead, to->pools.dead_count * sizeof *to->pools.dead);
-    for (uint32_t i = 0; i < to->pools.count; ++i)
+    if (!clone_masks(to))
+        return false;
+    for (uint32_t i = 0; i < to->pools.count; ++i) /* edges are removed with their targets, which needs masks */
         if (to->pools.all[i]->edges && !micap_pools_attach_targets(to, to->pools.all[i]))
             return false;
-    return clone_masks(to) && clone_groups(to, from);
+    return clone_groups(to, from);
 }

@@ -13,6 +13,9 @@ static void tell(mica_world *world, micap_subject *subject, const mica_entity *e
     event.count = count;
     event.entities = entities;
     event.values = values;
+    const micap_type *type = micap_type_of(subject->component);
+    if (type->type.relation)
+        memcpy(&event.target, (const char *)values + type->type.fields[0].offset, sizeof event.target);
     mica_location location = micap_noted_place();
     uint32_t depth = micap_callback_begin(world);
     micap_subject_call(subject, &event);
@@ -61,7 +64,7 @@ static void tell_pool(mica_world *world, micap_subject *subject, mica_pool *pool
         if (pool->dead_count && !mica_is_alive(world, pool->owners[row]))
             continue;
         uint32_t used_end = micap_pool_run_end(pool, row);
-        while (end < used_end && (!pool->dead_count || mica_is_alive(world, pool->owners[end])))
+        while (!pool->edges && end < used_end && (!pool->dead_count || mica_is_alive(world, pool->owners[end])))
             ++end;
         if (pool->values)
             micap_pool_touch(pool, MICAP_ALL_COLUMNS, row, end - row, micap_version(world));

@@ -332,6 +332,9 @@ mica_result mica_handler_add(mica_world *world, const mica_handler *handler)
         return type ? micap_fail(world, MICA_ERROR_INVALID, location,
                                  "handler: the description of the message is invalid")
                     : micap_failure(world);
+    if (type->type.relation)
+        return micap_fail(world, MICA_ERROR_INVALID, location, "handler: %s is a relation, whose edges get no messages",
+                          type->type.name);
     micap_messages *messages = micap_messages_of(world);
     micap_handler wanted = {.fn = handler->fn,
                             .context = handler->context,

@@ -294,7 +294,8 @@ static bool is_valid(mica_world *world, const mica_requests_def *def)
     if (problem)
         micap_fail(world, MICA_ERROR_INVALID, def ? def->location : (mica_location){0}, "requests %s: %s",
                    def && def->name ? def->name : "without a name", problem);
-    else if (answer && !def->as_stream && !micap_type_for_entities(world, answer->id))
+    else if (answer && !def->as_stream &&
+             (!micap_type_for_entities(world, answer->id) || !micap_takes_values(world, answer, def->location)))
         return false;
     return !problem;
 }

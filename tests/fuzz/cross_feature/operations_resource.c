@@ -48,6 +48,18 @@ static uint64_t mix_values(uint64_t hash, const mica_type *type, const char *val
     return is_bytes ? mix_bytes(hash, values, (size_t)type->size_bytes * count) : hash;
 }
 
+/* Edges refer to entities by their number in the file, which is not what the file says. */
+static uint64_t mix_edges(uint64_t hash, const mica_type *type, const char *values, uint32_t count)
+{
+    for (uint32_t i = 0; i < count * type->field_count; ++i) {
+        const mica_field *field = &type->fields[i % type->field_count];
+        if (field->kind != MICA_KIND_ENTITY)
+            hash = mix_bytes(hash, values + (size_t)(i / type->field_count) * type->size_bytes + field->offset,
+                             (size_t)field->element_bytes * field->count);
+    }
+    return mix(hash, count);
+}
+
 static uint64_t digest_of_entity(const mica_resource *resource, uint32_t entity)
 {
     const char *name = mica_resource_name(resource, entity);
@@ -59,8 +71,11 @@ static uint64_t digest_of_entity(const mica_resource *resource, uint32_t entity)
         if (component.storage == MICA_STORAGE_SINGLETON || !mica_resource_value(resource, entity, i))
             continue;
         uint64_t value = mix(component.name_hash, mica_resource_is_disabled(resource, entity, i));
+        bool is_edge =
+            component.type && component.type->field_count && !strcmp(component.type->fields[0].name, "target");
         if (component.storage == MICA_STORAGE_CHUNK)
-            value = mix_values(value, component.type, mica_resource_value(resource, entity, i), count);
+            value = (is_edge ? mix_edges : mix_values)(value, component.type, mica_resource_value(resource, entity, i),
+                                                       count);
         sum += value;
     }
     return mix(hash, sum);

@@ -26,6 +26,7 @@
 #include "mica/index.h"
 #include "mica/mica.h"
 #include "mica/recording.h"
+#include "mica/relation.h"
 #include "mica/reload.h"
 #include "mica/saver.h"
 #include "mica/snapshot.h"
@@ -87,6 +88,13 @@ typedef struct FuzzDay {
 MICA_COMPONENT(FuzzDay, hour)
 MICA_TAG_WITH(FuzzNight, (.excludes = MICA_TYPES(FuzzDay)))
 typedef FuzzDay FuzzDusk;
+typedef struct FuzzLikes { uint32_t amount; } FuzzLikes;
+MICA_RELATION(FuzzLikes, amount)
+MICA_RELATION_WITH(FuzzDocked, (.exclusive = true, .ordered = true, .on_target = MICA_TARGET_DESTROY))
+MICA_RELATION_WITH(FuzzBorders, (.symmetric = true))
+MICA_RELATION_WITH(FuzzBelow, (.acyclic = true, .transitive = true))
+MICA_RELATION_WITH(FuzzRemembers, (.on_target = MICA_TARGET_KEEP))
+MICA_RELATION_WITH(FuzzGuards, (.on_target = MICA_TARGET_REFUSE))
 MICA_POOL_WITH(FuzzDusk, (.excludes = MICA_TYPES(FuzzDay, FuzzNight)), hour)
 typedef FuzzDay FuzzDawn;
 MICA_COMPONENT_WITH(FuzzDawn, (.required = MICA_TYPES(FuzzNight)), hour)
@@ -271,12 +279,13 @@ typedef struct operation {
 } operation;
 
 extern const operation entity_operations[], pool_operations[], query_operations[], command_operations[],
-    hierarchy_operations[], index_operations[], event_operations[], system_operations[], message_operations[],
-    snapshot_operations[], replication_operations[], resource_operations[], sql_operations[], world_operations[];
+    hierarchy_operations[], index_operations[], relation_operations[], event_operations[], system_operations[],
+    message_operations[], snapshot_operations[], replication_operations[], resource_operations[], sql_operations[],
+    world_operations[];
 extern const uint32_t entity_operation_count, pool_operation_count, query_operation_count, command_operation_count,
-    hierarchy_operation_count, index_operation_count, event_operation_count, system_operation_count,
-    message_operation_count, snapshot_operation_count, replication_operation_count, resource_operation_count,
-    sql_operation_count, world_operation_count;
+    hierarchy_operation_count, index_operation_count, relation_operation_count, event_operation_count,
+    system_operation_count, message_operation_count, snapshot_operation_count, replication_operation_count,
+    resource_operation_count, sql_operation_count, world_operation_count;
 
 #define OPERATIONS(area) const uint32_t area##_operation_count = sizeof area##_operations / sizeof *area##_operations;
 

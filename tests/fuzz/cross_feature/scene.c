@@ -89,6 +89,12 @@ void scene_define(scene *scene)
     mica_define(scene->world, FuzzDusk);
     mica_define(scene->world, FuzzDawn);
     mica_define(scene->world, FuzzDay);
+    mica_define(scene->world, FuzzLikes);
+    mica_define(scene->world, FuzzDocked);
+    mica_define(scene->world, FuzzBorders);
+    mica_define(scene->world, FuzzBelow);
+    mica_define(scene->world, FuzzRemembers);
+    mica_define(scene->world, FuzzGuards);
     mica_define(scene->world, mica_local);
     mica_define(scene->world, mica_global_matrix);
 }

@@ -1,0 +1,247 @@
+/* Memory runs out at every point of every call that changes edges: the error is known, the world is as it was, and the same call then
+ * succeeds and ends where a call that never failed ends. */
+#include "../support/components.h"
+#include "../support/faulty_allocator.h"
+#include "../support/require.h"
+#include "../support/test.h"
+#include "mica/delta.h"
+#include "mica/hierarchy.h"
+#include "mica/snapshot.h"
+#include "relations.h"
+
+#include <string.h>
+
+enum { NODES = 12 };
+
+typedef struct fixture {
+    faulty_allocator allocator;
+    mica_world *world;
+    mica_entity nodes[NODES];
+    uint32_t report_count;
+    mica_world *sending; /* a world that is replicated into the other one */
+    mica_sender *sender;
+    mica_replica *replica;
+    mica_delta delta;
+} fixture;
+
+typedef struct scenario {
+    const char *name;
+    void (*prepare)(fixture *fixture); /* may be NULL */
+    bool (*act)(fixture *fixture);
+    bool takes_handles; /* a call that failed has used handles, which differ the next time */
+} scenario;
+
+static void hear(const mica_report *report, void *context)
+{
+    (void)report;
+    ++((fixture *)context)->report_count;
+}
+
+/* Entities far apart, so that targets need pages of their own. */
+static void open_fixture(fixture *fixture, const scenario *scenario)
+{
+    *fixture = (struct fixture){0};
+    faulty_allocator_init(&fixture->allocator);
+    mica_world_def def = mica_world_def_default();
+    def.allocator = faulty_allocator_interface(&fixture->allocator);
+    def.report = hear;
+    def.report_context = fixture;
+    fixture->world = mica_world_create(&def);
+    for (uint32_t i = 0; i < NODES; ++i) {
+        fixture->nodes[i] = mica_create(fixture->world, MICA_WITH(Number, {i}));
+        REQUIRE(mica_create_many(fixture->world, 5000, NULL, 0, NULL) == MICA_OK);
+    }
+    if (scenario->prepare)
+        scenario->prepare(fixture);
+}
+
+static void close_fixture(fixture *fixture)
+{
+    mica_replica_destroy(fixture->replica);
+    mica_sender_destroy(fixture->sender);
+    mica_world_destroy(fixture->sending);
+    mica_world_destroy(fixture->world);
+    REQUIRE(fixture->allocator.live_bytes == 0);
+    faulty_allocator_free(&fixture->allocator);
+}
+
+static void relate_some(fixture *fixture)
+{
+    for (uint32_t i = 1; i < NODES; ++i) {
+        REQUIRE(mica_relate(fixture->world, fixture->nodes[i], DependsOn, fixture->nodes[i / 2]));
+        REQUIRE(mica_relate(fixture->world, fixture->nodes[i], PartOf, fixture->nodes[i / 3]) || i / 3 == i);
+        REQUIRE(mica_relate_with(fixture->world, fixture->nodes[i], WritesTo, fixture->nodes[0],
+                                 {mica_text_of("a text that needs memory of its own")}));
+    }
+}
+
+static void relate_a_ring(fixture *fixture)
+{
+    for (uint32_t i = 0; i + 1 < NODES; ++i)
+        for (uint32_t k = 0; k < 60; ++k) {
+            mica_entity between = mica_create(fixture->world);
+            REQUIRE(mica_relate(fixture->world, fixture->nodes[i], DependsOn, between));
+            REQUIRE(mica_relate(fixture->world, between, DependsOn, fixture->nodes[i + 1]));
+        }
+}
+
+static void nest(fixture *fixture)
+{
+    relate_some(fixture);
+    for (uint32_t i = 1; i < NODES; ++i)
+        REQUIRE(mica_set_parent(fixture->world, fixture->nodes[i], fixture->nodes[i / 2]) == MICA_OK);
+}
+
+static void send_edges(fixture *fixture)
+{
+    mica_define(fixture->world, Likes);
+    mica_define(fixture->world, Number);
+    fixture->sending = mica_world_create(NULL);
+    mica_entity nodes[NODES];
+    for (uint32_t i = 0; i < NODES; ++i)
+        nodes[i] = mica_create(fixture->sending, MICA_WITH(Number, {i}));
+    for (uint32_t i = 0; i < NODES * NODES; ++i)
+        if (i / NODES != i % NODES)
+            REQUIRE(mica_relate(fixture->sending, nodes[i % NODES], Likes, nodes[i / NODES]));
+    for (uint32_t i = 0; i < NODES; i += 2) /* so that rows are in another order */
+        mica_unrelate(fixture->sending, nodes[i], Likes, nodes[i ^ 1]);
+    fixture->sender = mica_sender_create(fixture->sending, NULL);
+    fixture->replica = mica_replica_create(fixture->world, &(mica_replica_def){.mapped = true});
+    REQUIRE(mica_delta_encode(fixture->sender, 0, &fixture->delta) == MICA_OK);
+}
+
+static bool relate(fixture *fixture)
+{
+    return mica_relate(fixture->world, fixture->nodes[7], Likes, fixture->nodes[9]);
+}
+
+static bool relate_text(fixture *fixture)
+{
+    return mica_relate_with(fixture->world, fixture->nodes[7], WritesTo, fixture->nodes[0],
+                            {mica_text_of("another text that needs memory of its own")});
+}
+
+static bool relate_far(fixture *fixture)
+{
+    return mica_relate(fixture->world, fixture->nodes[0], DependsOn, fixture->nodes[NODES - 1]) != NULL;
+}
+
+static bool relate_many(fixture *fixture)
+{
+    uint32_t count = mica_relate_many(fixture->world, Likes, fixture->nodes, fixture->nodes + 1, NODES - 1);
+    if (count == NODES - 1)
+        return true;
+    for (uint32_t i = 0; i < count; ++i) /* what was added before */
+        mica_unrelate(fixture->world, fixture->nodes[i], Likes, fixture->nodes[i + 1]);
+    return false;
+}
+
+static bool record(fixture *fixture)
+{
+    mica_defer(fixture->world);
+    bool done = mica_relate(fixture->world, fixture->nodes[2], Likes, fixture->nodes[5]) &&
+                mica_relate_with(fixture->world, fixture->nodes[2], WritesTo, fixture->nodes[5],
+                                 {mica_text_of("one more text that needs memory of its own")});
+    mica_result result = mica_flush(fixture->world);
+    if (result == MICA_ERROR_MEMORY) { /* what is recorded waits for another try */
+        faulty_allocator_fail_at(&fixture->allocator, 0, false);
+        result = mica_flush(fixture->world);
+    }
+    if (done && result == MICA_OK)
+        return true;
+    mica_unrelate(fixture->world, fixture->nodes[2], Likes, fixture->nodes[5]);
+    return false;
+}
+
+static bool clone_one(fixture *fixture)
+{
+    return !mica_is_nil(mica_clone(fixture->world, fixture->nodes[7]));
+}
+
+static bool clone_tree(fixture *fixture)
+{
+    return !mica_is_nil(mica_clone_tree(fixture->world, fixture->nodes[1]));
+}
+
+static bool clone_world(fixture *fixture)
+{
+    mica_world *clone = mica_world_clone(fixture->world);
+    if (clone)
+        REQUIRE(mica_world_hash(clone) == mica_world_hash(fixture->world));
+    mica_world_destroy(clone);
+    return clone;
+}
+
+static bool load(fixture *fixture)
+{
+    struct mica_edge_of_Distance values[6] = {0};
+    mica_entity sources[6];
+    for (uint32_t i = 0; i < 6; ++i) {
+        sources[i] = fixture->nodes[i / 3];
+        values[i].target = fixture->nodes[4 + i];
+        values[i].rank = 9 - i;
+    }
+    if (mica_load_edges_id(fixture->world, MICA_ID(Distance), sources, values, 6) == MICA_OK)
+        return true;
+    for (uint32_t i = 0; i < 2; ++i) /* those before the one that was refused */
+        mica_unrelate_targets(fixture->world, sources[3 * i], Distance);
+    return false;
+}
+
+static bool replicate(fixture *fixture)
+{
+    return mica_delta_apply(fixture->replica, fixture->delta.bytes, fixture->delta.byte_count) == MICA_OK;
+}
+
+static void try_at(const scenario *scenario, uint64_t k, bool keep_failing, uint64_t expected, bool *out_failed)
+{
+    fixture fixture;
+    open_fixture(&fixture, scenario);
+    uint64_t before = mica_world_hash(fixture.world);
+    faulty_allocator_fail_at(&fixture.allocator, k, keep_failing);
+    uint64_t failures = fixture.allocator.failures;
+    bool done = scenario->act(&fixture);
+    *out_failed = fixture.allocator.failures != failures;
+    faulty_allocator_fail_at(&fixture.allocator, 0, false);
+    REQUIRE_SAYING(mica_world_validate(fixture.world) == MICA_OK, "%s", scenario->name);
+    if (!done) {
+        REQUIRE_SAYING(fixture.report_count, "%s", scenario->name);
+        REQUIRE_SAYING(mica_world_hash(fixture.world) == before, "%s", scenario->name);
+        REQUIRE_SAYING(scenario->act(&fixture), "%s", scenario->name);
+    }
+    REQUIRE_SAYING(mica_world_hash_content(fixture.world) == expected || (!done && scenario->takes_handles), "%s",
+                   scenario->name);
+    close_fixture(&fixture);
+}
+
+START_TEST(every_call_survives_every_failure)
+{
+    static const scenario list[] = {
+        {"relate", NULL, relate, false},
+        {"relate the first to a target", relate_some, relate, false},
+        {"relate with text", relate_some, relate_text, false},
+        {"relate where a circle is searched", relate_a_ring, relate_far, false},
+        {"relate many", NULL, relate_many, false},
+        {"record", relate_some, record, false},
+        {"load", NULL, load, false},
+        {"clone", relate_some, clone_one, true},
+        {"clone a tree", nest, clone_tree, true},
+        {"clone the world", nest, clone_world, false},
+        {"replicate", send_edges, replicate, true},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {
+        fixture fixture;
+        open_fixture(&fixture, &list[i]);
+        REQUIRE_SAYING(list[i].act(&fixture), "%s", list[i].name);
+        uint64_t expected = mica_world_hash_content(fixture.world);
+        close_fixture(&fixture);
+        for (int keep_failing = 0; keep_failing < 2; ++keep_failing) {
+            bool failed = true;
+            for (uint64_t k = 1; failed; ++k)
+                try_at(&list[i], k, keep_failing, expected, &failed);
+        }
+    }
+}
+END_TEST
+
+TEST_SUITE(memory_failure, every_call_survives_every_failure)

@@ -1,0 +1,494 @@
+/* What relations promise, case by case. Random histories are in model_test.c. */
+#include "../support/components.h"
+#include "../support/reports.h"
+#include "../support/require.h"
+#include "../support/test.h"
+#include "mica/flow.h"
+#include "mica/hierarchy.h"
+#include "mica/observer.h"
+#include "mica/snapshot.h"
+#include "relations.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static reports heard;
+
+START_TEST(many_edges_create_no_archetype_and_move_no_row)
+{
+    mica_world *world = open_world(&heard);
+    enum { SOURCES = 1000, TARGETS = 100 };
+    static mica_entity entities[SOURCES];
+    for (uint32_t i = 0; i < SOURCES; ++i)
+        entities[i] = mica_create(world, MICA_WITH(Number, {i}));
+    mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
+    const Number *before = mica_get(world, entities[7], Number);
+    uint32_t archetypes = mica_world_get_stats(world).archetype_count, seen = 0;
+    mica_view view = mica_query_begin(query);
+    while (mica_view_next(&view)) {
+        for (uint32_t i = 0; i < view.count; ++i) /* while the query is open */
+            for (uint32_t k = 0; k < TARGETS; ++k)
+                if (k != i)
+                    ck_assert(mica_relate(world, view.entities[i], Likes, entities[k]));
+        seen += view.count;
+    }
+    ck_assert_uint_eq(seen, SOURCES);
+    ck_assert_uint_eq(mica_world_get_stats(world).archetype_count, archetypes);
+    ck_assert_ptr_eq(mica_get(world, entities[7], Number), before);
+    ck_assert_uint_eq(mica_source_count(world, entities[3], Likes), SOURCES - 1);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(fields_have_defaults_and_can_be_written)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity paris = mica_create(world), rome = mica_create(world), oslo = mica_create(world);
+    ck_assert(mica_relate(world, paris, Distance, rome)->meters == 0);
+    mica_edge_write(world, paris, Distance, rome)->meters = 5;
+    ck_assert(mica_relate(world, paris, Distance, rome)->meters == 5);
+    ck_assert(mica_relate_with(world, paris, Distance, rome, {.meters = 7, .lanes = 2}));
+    ck_assert(mica_edge_get(world, paris, Distance, rome)->lanes == 2);
+    ck_assert_ptr_null(mica_edge_get(world, rome, Distance, paris));
+    ck_assert_ptr_null(mica_edge_write(world, paris, Distance, oslo));
+    ck_assert(mica_same(mica_target(world, paris, Distance), rome) && mica_is_nil(mica_target(world, rome, Distance)));
+    ck_assert(mica_has(world, paris, Distance) && mica_remove(world, paris, Distance));
+    ck_assert(!mica_is_related(world, paris, Distance, rome));
+    close_world(world, &heard);
+}
+END_TEST
+
+/* A call that is refused, and what the report says. */
+typedef struct refusal {
+    bool (*call)(mica_world *world, mica_entity a, mica_entity b);
+    mica_result result;
+    const char *says;
+} refusal;
+
+static bool relate_dead(mica_world *world, mica_entity a, mica_entity b)
+{
+    (void)b;
+    mica_entity stale = {a.index, a.generation + 1};
+    return mica_relate(world, a, Likes, stale);
+}
+static bool relate_self(mica_world *world, mica_entity a, mica_entity b)
+{
+    (void)b;
+    return mica_relate(world, a, Likes, a);
+}
+static bool relate_number(mica_world *world, mica_entity a, mica_entity b)
+{
+    return mica_relate(world, a, Number, b);
+}
+static bool count_number(mica_world *world, mica_entity a, mica_entity b)
+{
+    (void)b;
+    return mica_target_count(world, a, Number);
+}
+static bool record_number(mica_world *world, mica_entity a, mica_entity b)
+{
+    mica_defer(world);
+    bool done = mica_relate(world, a, Number, b);
+    mica_flush(world);
+    return done;
+}
+static bool record_self(mica_world *world, mica_entity a, mica_entity b)
+{
+    (void)b;
+    mica_defer(world);
+    bool done = mica_relate(world, a, Likes, a);
+    mica_flush(world);
+    return done;
+}
+static bool close_circle(mica_world *world, mica_entity a, mica_entity b)
+{
+    return !mica_relate(world, a, DependsOn, b) || mica_relate(world, b, DependsOn, a);
+}
+static bool close_recorded(mica_world *world, mica_entity a, mica_entity b)
+{
+    mica_defer(world);
+    bool done = mica_relate(world, b, PartOf, a) && mica_relate(world, a, PartOf, b);
+    return !done || mica_flush(world) == MICA_OK;
+}
+static bool relate_wrong_size(mica_world *world, mica_entity a, mica_entity b)
+{
+    return mica_relate_with_id(world, a, (mica_value){MICA_ID(Distance), 2, &a}, b);
+}
+static bool add(mica_world *world, mica_entity a, mica_entity b)
+{
+    (void)b;
+    return mica_add(world, a, Likes);
+}
+static bool set(mica_world *world, mica_entity a, mica_entity b)
+{
+    (void)b;
+    return mica_set(world, a, Distance, {1, 1});
+}
+static bool add_recorded(mica_world *world, mica_entity a, mica_entity b)
+{
+    (void)b;
+    mica_defer(world);
+    bool done = mica_add(world, a, Likes);
+    mica_flush(world);
+    return done;
+}
+static bool create(mica_world *world, mica_entity a, mica_entity b)
+{
+    (void)a, (void)b;
+    return !mica_is_nil(mica_create(world, MICA_WITH(Likes)));
+}
+static bool add_instance(mica_world *world, mica_entity a, mica_entity b)
+{
+    (void)b;
+    return mica_add_instance(world, a, Distance);
+}
+static bool add_all(mica_world *world, mica_entity a, mica_entity b)
+{
+    (void)a, (void)b;
+    mica_query *query = mica_query_create(world, MICA_QUERY(MICA_HAS(Number)));
+    return mica_add_all_tag(query, Likes) == MICA_OK;
+}
+static bool read_column(mica_world *world, mica_entity a, mica_entity b)
+{
+    (void)a, (void)b;
+    return mica_query_create(world, MICA_QUERY(MICA_READ(Distance)));
+}
+static bool read_array(mica_world *world, mica_entity a, mica_entity b)
+{
+    return !mica_relate(world, a, Distance, b) || mica_pool_read_id(mica_pool_of(world, Distance));
+}
+static void on_number(const mica_message *message)
+{
+    (void)message;
+}
+static bool add_handler(mica_world *world, mica_entity a, mica_entity b)
+{
+    (void)a, (void)b;
+    mica_handler handler = {.component = &mica_type_of_Likes, .message = &mica_type_of_Number, .fn = on_number};
+    return mica_handler_add(world, &handler) == MICA_OK;
+}
+static void on_request(const mica_request_group *group)
+{
+    (void)group;
+}
+static bool answer_with_edges(mica_world *world, mica_entity a, mica_entity b)
+{
+    (void)a, (void)b;
+    return mica_requests_create(world, &(mica_requests_def){.name = "ask",
+                                                            .question = &mica_type_of_Number,
+                                                            .answer = &mica_type_of_Likes,
+                                                            .fn = on_request}) != NULL;
+}
+static bool place_unordered(mica_world *world, mica_entity a, mica_entity b)
+{
+    return !mica_relate(world, a, Likes, b) || mica_place_source(world, a, Likes, b, mica_nil()) == MICA_OK;
+}
+static bool load_recording(mica_world *world, mica_entity a, mica_entity b)
+{
+    (void)b;
+    mica_defer(world);
+    bool done = mica_load_edges_id(world, MICA_ID(Likes), &a, &a, 1) == MICA_OK;
+    mica_flush(world);
+    return done;
+}
+static bool load_number(mica_world *world, mica_entity a, mica_entity b)
+{
+    (void)b;
+    return mica_load_edges_id(world, MICA_ID(Number), &a, &a, 1) == MICA_OK;
+}
+static bool place_recording(mica_world *world, mica_entity a, mica_entity b)
+{
+    mica_defer(world);
+    bool done = mica_place_source(world, a, PartOf, b, mica_nil()) == MICA_OK;
+    mica_flush(world);
+    return done;
+}
+static bool destroy_guarded(mica_world *world, mica_entity a, mica_entity b)
+{
+    return !mica_relate(world, a, Guards, b) || mica_destroy(world, b);
+}
+static bool destroy_guarded_recorded(mica_world *world, mica_entity a, mica_entity b)
+{
+    if (!mica_relate(world, a, Guards, b))
+        return true;
+    mica_defer(world);
+    mica_destroy(world, b);
+    return mica_flush(world) == MICA_OK || !mica_is_alive(world, b);
+}
+
+START_TEST(mistakes_are_refused_with_a_report)
+{
+    static const refusal list[] = {
+        {relate_dead, MICA_ERROR_DEAD, "relate"},
+        {relate_self, MICA_ERROR_INVALID, "itself"},
+        {relate_number, MICA_ERROR_INVALID, "is not a relation"},
+        {count_number, MICA_ERROR_INVALID, "is not a relation"},
+        {record_number, MICA_ERROR_INVALID, "is not a relation"},
+        {record_self, MICA_ERROR_INVALID, "itself"},
+        {close_circle, MICA_ERROR_INVALID, "circle"},
+        {close_recorded, MICA_ERROR_INVALID, "circle"},
+        {relate_wrong_size, MICA_ERROR_INVALID, "fields must be a value of the relation"},
+        {add, MICA_ERROR_INVALID, "mica_relate"},
+        {set, MICA_ERROR_INVALID, "mica_relate"},
+        {add_recorded, MICA_ERROR_INVALID, "mica_relate"},
+        {create, MICA_ERROR_INVALID, "mica_relate"},
+        {add_instance, MICA_ERROR_INVALID, "mica_relate"},
+        {add_all, MICA_ERROR_INVALID, "mica_relate"},
+        {read_column, MICA_ERROR_INVALID, "edges have no column"},
+        {read_array, MICA_ERROR_INVALID, "no array"},
+        {add_handler, MICA_ERROR_INVALID, "get no messages"},
+        {answer_with_edges, MICA_ERROR_INVALID, "mica_relate"},
+        {place_unordered, MICA_ERROR_INVALID, ".ordered"},
+        {place_recording, MICA_ERROR_REFUSED, "place_source"},
+        {load_recording, MICA_ERROR_REFUSED, "load_edges"},
+        {load_number, MICA_ERROR_INVALID, "is not a relation"},
+        {destroy_guarded, MICA_ERROR_REFUSED, "Guards"},
+        {destroy_guarded_recorded, MICA_ERROR_REFUSED, "Guards"},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {
+        mica_world *world = open_world(&heard);
+        mica_entity a = mica_create(world, MICA_WITH(Number, {1})), b = mica_create(world, MICA_WITH(Number, {2}));
+        ck_assert_msg(!list[i].call(world, a, b), "case %zu", i);
+        expect_report(&heard, list[i].result, list[i].says);
+        ck_assert(mica_is_alive(world, a) && mica_is_alive(world, b));
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
+/* A description that is refused. */
+START_TEST(descriptions_that_are_invalid_are_refused)
+{
+    mica_type good = mica_type_of_Distance, list[9], other = mica_type_of_Number;
+    other.required = MICA_TYPES(Likes);
+    ck_assert_ptr_nonnull(mica_type_problem(&other));
+    other = mica_type_of_Number;
+    other.excludes = MICA_TYPES(Likes);
+    ck_assert_ptr_nonnull(mica_type_problem(&other));
+    mica_field fields[4];
+    for (size_t i = 0; i < 9; ++i)
+        list[i] = good;
+    memcpy(fields, good.fields, sizeof fields);
+    fields[1].name = "order";
+    list[0].many = false;
+    list[1].symmetric = list[1].acyclic = true;
+    list[2].symmetric = true;
+    list[2].on_target = MICA_TARGET_DESTROY;
+    list[3].on_target = (mica_target_policy)9;
+    list[4].fields = fields;
+    list[5].field_count = 1;
+    list[6].toggle = true;
+    list[7].relation = false;
+    list[7].exclusive = true;
+    list[8].destruct = (mica_destruct_fn)0x10;
+    ck_assert_ptr_null(mica_type_problem(&good));
+    for (size_t i = 0; i < 9; ++i)
+        ck_assert_msg(mica_type_problem(&list[i]) != NULL, "description %zu", i);
+    memcpy(fields, good.fields, sizeof fields);
+    fields[2].offset = fields[0].offset;
+    list[4].field_count = 3;
+    ck_assert_ptr_nonnull(mica_type_problem(&list[4]));
+}
+END_TEST
+
+static char story[1024];
+
+static void tell(const mica_event *event)
+{
+    size_t at = strlen(story);
+    snprintf(story + at, sizeof story - at, "%c%u%u ", "+=-"[event->kind],
+             mica_get(event->world, event->entities[0], Number) -> value,
+             mica_get(event->world, event->target, Number) -> value);
+}
+
+START_TEST(hooks_and_observers_see_edges_with_their_targets)
+{
+    for (int observes = 0; observes < 2; ++observes) {
+        mica_world *world = open_world(&heard);
+        mica_entity nodes[4];
+        for (uint32_t i = 0; i < 4; ++i)
+            nodes[i] = mica_create(world, MICA_WITH(Number, {i}));
+        for (mica_event_kind kind = MICA_EVENT_ADD; kind <= MICA_EVENT_REMOVE; ++kind)
+            if (observes)
+                ck_assert(
+                    mica_observer_add(world, &(mica_observer_def){.events = &kind,
+                                                                  .event_count = 1,
+                                                                  .components = &(mica_component){MICA_ID(DockedTo)},
+                                                                  .component_count = 1,
+                                                                  .fn = tell})
+                        .id);
+            else
+                ck_assert_int_eq(mica_hook_set(world, DockedTo, kind, tell, NULL), MICA_OK);
+        *story = 0;
+        mica_relate(world, nodes[0], Likes, nodes[1]);
+        mica_relate(world, nodes[2], Likes, nodes[3]);
+        mica_event_kind added = MICA_EVENT_ADD; /* an observer that is told what is there */
+        mica_observer_def existing = {.events = &added, .event_count = 1, .existing = true, .fn = tell};
+        existing.components = &(mica_component){MICA_ID(Likes)};
+        existing.component_count = 1;
+        ck_assert(mica_observer_add(world, &existing).id);
+        mica_relate(world, nodes[0], DockedTo, nodes[1]);
+        mica_relate_with(world, nodes[0], DockedTo, nodes[1], {3});
+        mica_relate_with(world, nodes[0], DockedTo, nodes[2], {4});
+        mica_relate(world, nodes[3], DockedTo, nodes[2]);
+        mica_destroy(world, nodes[2]);
+        ck_assert_str_eq(story, "+01 +23 +01 =01 -01 +02 =02 +32 -02 -32 ");
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
+START_TEST(sources_of_an_ordered_relation_are_placed)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity root = mica_create(world), list[5];
+    for (uint32_t i = 0; i < 5; ++i) {
+        list[i] = mica_create(world, MICA_WITH(Number, {i}));
+        mica_relate(world, list[i], PartOf, root);
+    }
+    mica_snapshot snapshot = mica_snapshot_take(world);
+    uint64_t hash = mica_world_hash(world);
+    ck_assert_int_eq(mica_place_source(world, list[4], PartOf, root, list[0]), MICA_OK);
+    ck_assert_int_eq(mica_place_source(world, list[0], PartOf, root, mica_nil()), MICA_OK);
+    ck_assert_int_eq(mica_place_source(world, list[1], PartOf, root, list[3]), MICA_OK);
+    ck_assert_int_eq(mica_place_source(world, list[1], PartOf, root, list[1]), MICA_OK);
+    ck_assert_int_eq(mica_place_source(world, list[1], PartOf, list[0], mica_nil()), MICA_ERROR_INVALID);
+    ck_assert_int_eq(mica_place_source(world, list[1], PartOf, root, root), MICA_ERROR_INVALID);
+    forget_reports(&heard);
+    *story = 0;
+    for (mica_edges at = mica_sources(world, root, PartOf); mica_edge_next(&at);)
+        snprintf(story + strlen(story), 8, "%u", mica_get(world, at.entity, Number)->value);
+    ck_assert_str_eq(story, "42130");
+    expect_valid(world);
+    ck_assert_int_eq(mica_snapshot_restore(world, snapshot), MICA_OK);
+    ck_assert_uint_eq(mica_world_hash(world), hash);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(an_iteration_ends_when_edges_change)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity a = mica_create(world), b = mica_create(world), c = mica_create(world);
+    mica_relate(world, a, Likes, b);
+    mica_relate(world, a, Likes, c);
+    mica_edges at = mica_targets(world, a, Likes);
+    ck_assert(mica_edge_next(&at));
+    mica_unrelate(world, a, Likes, b);
+    ck_assert(!mica_edge_next(&at) && !mica_edge_next(&at));
+    expect_report(&heard, MICA_ERROR_INVALID, "defer");
+    mica_defer(world);
+    for (at = mica_targets(world, a, Likes); mica_edge_next(&at);)
+        mica_unrelate(world, a, Likes, at.entity);
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    ck_assert_uint_eq(mica_target_count(world, a, Likes), 0);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(edges_within_a_cloned_tree_stay_within_the_copy)
+{
+    for (int recorded = 0; recorded < 2; ++recorded) {
+        mica_world *world = open_world(&heard);
+        mica_entity outside = mica_create(world), car = mica_create(world);
+        mica_entity left = mica_create_child(world, car), right = mica_create_child(world, car);
+        mica_relate_with(world, left, Distance, right, {.meters = 3});
+        mica_relate(world, left, Distance, outside);
+        mica_relate(world, car, Likes, left);
+        mica_relate(world, left, MarriedTo, right);
+        if (recorded)
+            mica_defer(world);
+        mica_entity copy = mica_clone_tree(world, car);
+        if (recorded)
+            ck_assert_int_eq(mica_flush(world), MICA_OK);
+        mica_entity twin = mica_first_child(world, copy), other = mica_last_child(world, copy);
+        ck_assert(mica_edge_get(world, twin, Distance, other)->meters == 3);
+        ck_assert(mica_is_related(world, twin, Distance, outside) && mica_is_related(world, copy, Likes, twin));
+        ck_assert(mica_is_related(world, other, MarriedTo, twin));
+        ck_assert_uint_eq(mica_target_count(world, twin, Distance), 2);
+        ck_assert_uint_eq(mica_source_count(world, right, Distance), 1);
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
+START_TEST(many_are_related_until_one_is_refused)
+{
+    for (int recorded = 0; recorded < 2; ++recorded) {
+        mica_world *world = open_world(&heard);
+        mica_entity list[6];
+        for (uint32_t i = 0; i < 6; ++i)
+            list[i] = mica_create(world);
+        if (recorded)
+            mica_defer(world);
+        ck_assert_uint_eq(mica_relate_many(world, DependsOn, list, list + 1, 5), 5);
+        mica_entity sources[] = {list[0], list[2], list[1]}, targets[] = {list[3], list[2], list[4]};
+        ck_assert_uint_eq(mica_relate_many(world, DependsOn, sources, targets, 3), 1);
+        expect_report(&heard, MICA_ERROR_INVALID, "itself");
+        if (recorded)
+            ck_assert_int_eq(mica_flush(world), MICA_OK);
+        ck_assert(mica_is_related(world, list[0], DependsOn, list[5]));
+        if (recorded) {
+            mica_defer(world);
+            ck_assert_uint_eq(mica_unrelate_targets(world, list[0], DependsOn), 2);
+            ck_assert_int_eq(mica_flush(world), MICA_OK);
+        } else {
+            ck_assert_uint_eq(mica_unrelate_targets(world, list[0], DependsOn), 2);
+        }
+        ck_assert_uint_eq(mica_unrelate_sources(world, list[2], DependsOn), 1);
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
+START_TEST(what_is_recorded_for_the_dead_is_dropped)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity a = mica_create(world), b = mica_create(world), c = mica_create(world);
+    mica_commands *commands = mica_commands_create(world);
+    ck_assert(mica_command_relate_id(commands, a, MICA_ID(Likes), b, MICA_HERE));
+    ck_assert(mica_command_relate_id(commands, a, MICA_ID(WritesTo), c, MICA_HERE));
+    ck_assert(mica_command_unrelate_id(commands, a, MICA_ID(Likes), c, MICA_HERE));
+    mica_text_set(&((WritesTo *)mica_command_relate_id(commands, c, MICA_ID(WritesTo), a, MICA_HERE))->text,
+                  "a text that needs memory of its own");
+    mica_destroy(world, b);
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    expect_report(&heard, MICA_ERROR_DEAD, "not alive at the flush");
+    ck_assert_uint_eq(mica_target_count(world, a, Likes), 0);
+    ck_assert(mica_text_is(&mica_edge_get(world, c, WritesTo, a)->text, "a text that needs memory of its own"));
+    /* The target is destroyed by the same flush: the source of PartOf goes with it. */
+    mica_defer(world);
+    mica_relate(world, a, PartOf, c);
+    mica_relate(world, a, WritesTo, c);
+    mica_destroy(world, c);
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    ck_assert(!mica_is_alive(world, a) && !mica_is_alive(world, c));
+    /* A staged text is freed with what was never flushed. */
+    mica_entity d = mica_create(world), e = mica_create(world);
+    mica_text_set(&((WritesTo *)mica_command_relate_id(commands, d, MICA_ID(WritesTo), e, MICA_HERE))->text,
+                  "another text that needs memory of its own");
+    mica_commands_destroy(commands);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(clearing_the_world_asks_no_relation)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity a = mica_create(world), b = mica_create(world);
+    mica_relate(world, a, Guards, b);
+    mica_relate(world, b, Guards, a);
+    mica_relate(world, a, PartOf, b);
+    mica_relate(world, a, Remembers, b);
+    ck_assert_int_eq(mica_world_clear(world), MICA_OK);
+    ck_assert_uint_eq(mica_world_get_stats(world).entity_count, 0);
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(relation, many_edges_create_no_archetype_and_move_no_row, fields_have_defaults_and_can_be_written,
+           mistakes_are_refused_with_a_report, descriptions_that_are_invalid_are_refused,
+           hooks_and_observers_see_edges_with_their_targets, sources_of_an_ordered_relation_are_placed,
+           an_iteration_ends_when_edges_change, edges_within_a_cloned_tree_stay_within_the_copy,
+           many_are_related_until_one_is_refused, what_is_recorded_for_the_dead_is_dropped,
+           clearing_the_world_asks_no_relation)
