@@ -82,11 +82,10 @@ static bool is_handle_before(mica_entity a, mica_entity b)
 /* How many entries of a cell are before an entity. */
 static uint32_t position_of(const micap_grid *grid, const micap_grid_cell *cell, mica_entity entity)
 {
-    const micap_grid_entry *entries = grid->entries + cell->start;
     uint32_t begin = 0, end = cell->count;
     while (begin < end) {
         uint32_t middle = begin + (end - begin) / 2;
-        if (is_handle_before(entries[middle].entity, entity))
+        if (is_handle_before(grid->entries[cell->start + middle].entity, entity))
             begin = middle + 1;
         else
             end = middle;
@@ -260,11 +259,11 @@ const char *micap_grid_check(const micap_grid *grid)
     uint32_t count = 0;
     for (uint32_t i = 0; i < grid->cell_count; ++i) {
         const micap_grid_cell *cell = &grid->cells[i];
-        const micap_grid_entry *entries = grid->entries + cell->start;
         if (cell->count > cell->capacity || cell->start + cell->capacity > grid->entry_limit)
             return "a cell of a grid has more entries than room";
         if (grid->is_packed && cell->start != count)
             return "a cell of a packed grid does not follow the one before";
+        const micap_grid_entry *entries = cell->count ? grid->entries + cell->start : NULL;
         for (uint32_t k = 0; k < cell->count; ++k) {
             if (k && !is_handle_before(entries[k - 1].entity, entries[k].entity))
                 return "the entries of a cell of a grid are not sorted";

@@ -191,6 +191,8 @@ static place place_at(int index, const double *at)
         double extent = def->maximum[i] - def->minimum[i], count = floor(extent / def->cell_size);
         place.exists &= isfinite(at[i]) != 0;
         place.at[i] = def->torus && place.exists ? wrap(at[i], def->minimum[i], def->maximum[i]) : at[i];
+        if (!place.exists)
+            return place;
         double cell = floor((place.at[i] - def->minimum[i]) * (count / extent));
         cell = cell < 0 ? 0 : cell >= count ? count - 1 : cell;
         place.cell += (uint32_t)cell * step;
