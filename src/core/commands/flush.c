@@ -307,11 +307,12 @@ void micap_flush_free(mica_world *world)
     MICAP_RELEASE_ARRAY(&world->memory, flush->gathered, flush->gathered_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->table, flush->table_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->groups, flush->group_capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, flush->origins, flush->origin_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->pairs, flush->pair_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->pair_table, flush->pair_table_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->dropped, flush->dropped_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->made, flush->made_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->dead, flush->dead_capacity);
     micap_stage_free(&world->memory, &flush->stage);
-    *flush = (micap_flush){.serial = flush->serial};
+    *flush = (micap_flush){0};
 }

@@ -88,6 +88,13 @@ typedef struct micap_pair {
     uint32_t place; /* in the table */
 } micap_pair;
 
+/* An archetype that a flush changes rows of, with its first route and group: most have no other. */
+typedef struct micap_origin {
+    const micap_archetype *archetype;
+    struct micap_route *first_route; /* of changes to entities of this archetype; NULL: none yet */
+    struct micap_group *first_group; /* of entities that go from it, or that are created in it; NULL: none yet */
+} micap_origin;
+
 typedef struct micap_dropped {
     const micap_type *type;
     void *value;
@@ -114,7 +121,9 @@ typedef struct micap_flush {
     uint32_t group_count;
     uint32_t group_capacity;
     micap_group *last_group; /* of the last step that was planned */
-    uint64_t serial;         /* of this plan: see micap_archetype */
+    micap_origin *origins;
+    uint32_t origin_count;
+    uint32_t origin_capacity;
     micap_pair *pairs;
     uint32_t pair_count;
     uint32_t pair_capacity;

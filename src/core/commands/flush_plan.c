@@ -229,14 +229,25 @@ static bool find_place(mica_world *world, micap_target *target, const micap_targ
     return target->to;
 }
 
-/* Forgets what an archetype has from another flush. */
-static inline void begin_archetype(const micap_flush *flush, micap_archetype *archetype)
+static __attribute__((noinline)) micap_origin *add_origin(mica_world *world, micap_archetype *archetype)
 {
-    if (archetype->flush == flush->serial)
-        return;
-    archetype->flush = flush->serial;
-    archetype->first_route = NULL;
-    archetype->first_group = NULL;
+    micap_flush *flush = &world->flush;
+    if (!MICAP_RESERVE(&world->memory, flush->origins, &flush->origin_capacity, (uint64_t)flush->origin_count + 1))
+        return micap_fail_memory(world, "flush"), NULL;
+    archetype->flush_place = flush->origin_count;
+    micap_origin *origin = &flush->origins[flush->origin_count++];
+    *origin = (micap_origin){.archetype = archetype};
+    return origin;
+}
+
+/* What the flush knows of an archetype, whose place may be left over from another flush. NULL with a report if memory runs out. */
+static inline micap_origin *origin_of(mica_world *world, micap_archetype *archetype)
+{
+    const micap_flush *flush = &world->flush;
+    uint32_t place = archetype->flush_place;
+    if (MICAP_LIKELY(place < flush->origin_count && flush->origins[place].archetype == archetype))
+        return &flush->origins[place];
+    return add_origin(world, archetype);
 }
 
 /* Adds the group of (from, to), if there is room for it in memory. */
@@ -267,10 +278,12 @@ static MICAP_INLINE micap_group *group_of(mica_world *world, micap_archetype *fr
                                           const micap_edge *edge, micap_group *room)
 {
     micap_archetype *archetype = from ? from : to ? to : world->archetypes.by_id[0];
-    begin_archetype(&world->flush, archetype);
-    micap_group *group = archetype->first_group;
+    micap_origin *origin = origin_of(world, archetype);
+    if (MICAP_UNLIKELY(!origin))
+        return NULL;
+    micap_group *group = origin->first_group;
     if (!group)
-        archetype->first_group = group = add_group(world, from, to, room);
+        origin->first_group = group = add_group(world, from, to, room);
     else if (group->from != from || group->to != to)
         group = find_group(world, from, to, room);
     if (group && edge->path != MICAP_EDGE_GENERAL)
@@ -596,15 +609,14 @@ static __attribute__((noinline)) micap_route *look_up_route(mica_world *world, c
                                                             micap_archetype *from)
 {
     micap_flush *flush = &world->flush;
-    micap_route *route = NULL;
-    if (from) {
-        begin_archetype(flush, from);
-        route = from->first_route;
-    }
+    micap_origin *origin = from ? origin_of(world, from) : NULL;
+    if (from && !origin)
+        return NULL;
+    micap_route *route = from ? origin->first_route : NULL;
     if (from && !route) {
         void *place;
         route = add_route(world, kind, from, &place);
-        from->first_route = route;
+        flush->origins[from->flush_place].first_route = route; /* adding it may have moved the origins */
     } else if (!route || route->kind != kind) {
         route = find_other_route(world, kind, from);
     }
@@ -732,7 +744,7 @@ static bool reserve_rows(mica_world *world)
 static bool find_places(mica_world *world)
 {
     micap_flush *flush = &world->flush;
-    ++flush->serial;
+    flush->origin_count = 0;
     flush->recent = NULL;
     flush->last_group = NULL;
     for (uint32_t i = 0; i < flush->gathered_count; ++i) {

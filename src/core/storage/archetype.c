@@ -106,23 +106,35 @@ static void link_changed(micap_archetype *archetype)
     }
 }
 
-/* One allocation holds the struct and its fixed arrays: thousands of archetypes stay cheap. */
+/* One allocation holds the struct and its fixed arrays: thousands of archetypes stay cheap. Where they are, and its bytes. */
+typedef struct layout {
+    uint32_t slot_count;
+    size_t columns_at;
+    size_t components_at;
+    size_t bytes;
+} layout;
+
+static layout layout_of(uint32_t count)
+{
+    layout layout = {.slot_count = (uint32_t)micap_power_of_two_at_least(count * 2 + 1)};
+    size_t slots_end = sizeof(micap_archetype) + layout.slot_count * sizeof(uint32_t);
+    layout.columns_at = micap_align_up(slots_end, _Alignof(micap_column));
+    layout.components_at = layout.columns_at + count * sizeof(micap_column);
+    layout.bytes = layout.components_at + count * sizeof(mica_component);
+    return layout;
+}
+
 static micap_archetype *allocate(mica_world *world, const mica_component *components, uint32_t count)
 {
-    uint32_t slot_count = (uint32_t)micap_power_of_two_at_least(count * 2 + 1);
-    size_t slots_bytes = slot_count * sizeof(uint32_t);
-    size_t columns_at = micap_align_up(sizeof(micap_archetype) + slots_bytes, _Alignof(micap_column));
-    size_t components_at = columns_at + count * sizeof(micap_column);
-    size_t bytes = components_at + count * sizeof(mica_component);
-    char *memory = micap_allocate_zeroed(&world->memory, bytes, MICAP_CACHE_LINE);
+    const layout layout = layout_of(count);
+    char *memory = micap_allocate_zeroed(&world->memory, layout.bytes, MICAP_CACHE_LINE);
     if (!memory)
         return NULL;
     micap_archetype *archetype = (micap_archetype *)(void *)memory;
-    archetype->allocation_bytes = bytes;
-    archetype->columns = (micap_column *)(void *)(memory + columns_at);
-    archetype->components = (mica_component *)(void *)(memory + components_at);
-    archetype->slot_mask = slot_count - 1;
-    for (uint32_t i = 0; i < slot_count; ++i)
+    archetype->columns = (micap_column *)(void *)(memory + layout.columns_at);
+    archetype->components = (mica_component *)(void *)(memory + layout.components_at);
+    archetype->slot_mask = layout.slot_count - 1;
+    for (uint32_t i = 0; i < layout.slot_count; ++i)
         archetype->slots[i] = MICAP_SLOT_EMPTY;
     archetype->component_count = count;
     if (count)
@@ -134,7 +146,7 @@ static void release(mica_world *world, micap_archetype *archetype)
 {
     MICAP_RELEASE_ARRAY(&world->memory, archetype->chunks, archetype->chunk_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, archetype->edges, archetype->edge_capacity);
-    micap_release(&world->memory, archetype, archetype->allocation_bytes, MICAP_CACHE_LINE);
+    micap_release(&world->memory, archetype, layout_of(archetype->component_count).bytes, MICAP_CACHE_LINE);
 }
 
 /* Room in every list the archetype will be in, so that entering them can't fail half-way. */

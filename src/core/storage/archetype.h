@@ -70,16 +70,12 @@ typedef struct micap_archetype {
     uint64_t hooked[3];
     uint32_t incoming; /* rows a flush is about to add */
     uint32_t listed;   /* while entities of a list are sorted by archetype: 1 + its place among them; else 0 */
-    uint64_t flush;    /* the serial number of the flush that these belong to: */
-    struct micap_route *first_route; /* of changes to entities of this archetype; NULL: none yet */
-    struct micap_group
-        *first_group;  /* of entities that go from this archetype, or that are created here; NULL: none yet */
     micap_edge *edges; /* open addressing by component id */
     uint32_t edge_count;
     uint32_t edge_capacity;
     uint64_t signature; /* a bit per component, id modulo 64: rules out most archetypes at a glance */
     uint64_t set_hash;
-    size_t allocation_bytes;
+    uint32_t flush_place; /* among the archetypes of a flush, if it is that one's place: see micap_origin */
     /* Look-up of a component: open addressing in a small power-of-two table. A slot is component << 16 | column. */
     uint32_t slots[];
 } micap_archetype;
