@@ -148,9 +148,11 @@ static bool read_instance(row *row, const mica_pool *pool, mica_instance instanc
 static bool moves_edge(const row *row, const mica_pool *pool, mica_instance instance)
 {
     const mica_type *type = row->table->type;
+    if (!type->relation)
+        return false;
     const char *old = mica_instance_read_id(pool, instance);
     bool is_same = true;
-    for (uint32_t i = 0; type->relation && i < 2; ++i)
+    for (uint32_t i = 0; i < 2; ++i)
         is_same = is_same && memcmp(old + type->fields[i].offset, row->copy.value + type->fields[i].offset,
                                     type->fields[i].element_bytes) == 0;
     return !is_same;

@@ -123,9 +123,12 @@ static const char *required_problem(const mica_type *type)
 {
     if (type->required && type->storage == MICA_STORAGE_SINGLETON)
         return "a singleton can't require components";
-    for (mica_type *const *required = type->required; required && *required; ++required)
-        if ((*required)->storage == MICA_STORAGE_SINGLETON || (*required)->relation)
-            return "it requires a singleton, which entities can't have, or a relation, whose edges need a target";
+    for (mica_type *const *required = type->required; required && *required; ++required) {
+        if ((*required)->storage == MICA_STORAGE_SINGLETON)
+            return "it requires a singleton, which entities can't have";
+        if ((*required)->relation)
+            return "it requires a relation, whose edges need a target";
+    }
     return NULL;
 }
 
