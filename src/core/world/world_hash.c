@@ -202,10 +202,10 @@ static uint64_t hash_pool(const mica_world *world, const mica_pool *pool)
 static uint64_t hash_pools(const mica_world *world)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < world->pools.count; ++i)
-        if (!world->pools.all[i]
-                 ->edges) /* edges are hashed by their module, in an order that does not depend on rows */
-            sum += hash_pool(world, world->pools.all[i]);
+    for (uint32_t i = 0; i < world->pools.count; ++i) {
+        const mica_pool *pool = world->pools.all[i];
+        sum += pool->edges ? 0 : hash_pool(world, pool); /* the module of edges hashes them, in an order of its own */
+    }
     return sum;
 }
 
