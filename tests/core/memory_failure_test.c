@@ -188,6 +188,17 @@ static void prepare_recorded_requiring(fixture *fixture)
                             sample_id(i % 3 ? SAMPLE_REQUIRING : SAMPLE_POOL_REQUIRING)));
 }
 
+/* Two changes each, which are combined, of so many entities that the plan needs memory again and again. */
+static void prepare_combined_requiring(fixture *fixture)
+{
+    mica_defer(fixture->world);
+    for (uint32_t i = 0; i < 300; ++i) {
+        mica_entity entity = mica_create(fixture->world);
+        REQUIRE(mica_set_id(fixture->world, entity, fixture->values[SAMPLE_SMALL]));
+        REQUIRE(mica_add_id(fixture->world, entity, sample_id(i % 3 ? SAMPLE_REQUIRING : SAMPLE_POOL_REQUIRING)));
+    }
+}
+
 static bool define(fixture *fixture)
 {
     return mica_component_define(fixture->world, samples[SAMPLE_DATED_TAG].type) != 0;
@@ -475,6 +486,7 @@ static const scenario scenarios[] = {
     {"query_add in a pool with required components", prepare_requiring, add_pool_requiring_to_all, NULL},
     {"create with required components while the world records", prepare_defer, create_requiring, finish_flush},
     {"flush with required components", prepare_recorded_requiring, flush, NULL},
+    {"flush of combined changes with required components", prepare_combined_requiring, flush, NULL},
     {"query_remove", prepare_owners, remove_from_all, NULL},
     {"query_destroy_entities", prepare_owners, destroy_all, NULL},
     {"commands_create", NULL, create_commands, NULL},

@@ -69,6 +69,15 @@ START_TEST(invalid_defs_are_reported)
          "too many cells"},
         {{.component = MICA_ID(Wide), .fields = "small, real", .cell_size = 1, .maximum = {1, 1}, .unique = true},
          "neither"},
+        {{.component = MICA_ID(Wide), .fields = "small, real", .cell_size = 1, .maximum = {1, 1}, .hashed = true},
+         "neither"},
+        {{.component = MICA_ID(Wide), .fields = "small, real", .cell_size = INFINITY, .maximum = {1, 1}}, ".cell_size"},
+        {{.component = MICA_ID(Wide),
+          .fields = "small, real",
+          .cell_size = 1,
+          .minimum = {-INFINITY},
+          .maximum = {1, 1}},
+         ".maximum"},
     };
     for (uint32_t i = 0; i < COUNT_OF(cases); ++i) {
         ck_assert_ptr_null(mica_index_create(world, &cases[i].def));
@@ -229,6 +238,35 @@ START_TEST(functions_of_the_other_kind_of_index_report)
     ck_assert(mica_is_nil(mica_find_by(grid, mica_key_integer(1))));
     expect_report(&heard, MICA_ERROR_INVALID, "not a grid");
     ck_assert_uint_eq(mica_grid_within(NULL, (mica_point){0}, 1, near, 1), 0);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(results_without_room_for_them_are_refused)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_entity entity = mica_create(world, MICA_WITH(Position, {1, 1, 0}));
+    mica_index *grid = mica_index_create(
+        world, &(mica_index_def){.component = MICA_ID(Position), .fields = "x, y", .cell_size = 1, .maximum = {9, 9}});
+    ck_assert_int_eq(mica_index_update(grid), MICA_OK);
+    mica_neighbour near[1];
+    mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Position)));
+    mica_random random = mica_random_make(1, 0);
+    ck_assert_uint_eq(mica_grid_within(grid, (mica_point){1, 1, 0}, 1, NULL, 1), 0);
+    expect_report(&heard, MICA_ERROR_INVALID, "out must not be NULL");
+    ck_assert_uint_eq(mica_grid_around(grid, entity, 1, NULL, 1), 0);
+    expect_report(&heard, MICA_ERROR_INVALID, "out must not be NULL");
+    ck_assert_uint_eq(mica_grid_nearest(grid, (mica_point){1, 1, 0}, NULL, 1), 0);
+    expect_report(&heard, MICA_ERROR_INVALID, "out must not be NULL");
+    ck_assert_uint_eq(mica_query_shuffled(query, &random, NULL, 1), 0);
+    expect_report(&heard, MICA_ERROR_INVALID, "out must not be NULL");
+    ck_assert_uint_eq(mica_grid_within(grid, (mica_point){1, 1, 0}, -1, near, 1), 0);
+    ck_assert_uint_eq(mica_grid_within(grid, (mica_point){1, 1, 0}, NAN, near, 1), 0);
+    ck_assert_uint_eq(mica_query_shuffled(query, &random, NULL, 0), 1);
+    forget_reports(&heard);
+    ck_assert_ptr_null(mica_index_create(world, NULL));
+    expect_report(&heard, MICA_ERROR_INVALID, "def must not be NULL");
     close_world(world, &heard);
 }
 END_TEST
@@ -627,8 +665,8 @@ END_TEST
 
 TEST_SUITE(index, invalid_defs_are_reported, keys_of_every_kind_find_fields_of_every_kind,
            equal_values_of_a_unique_index_are_reported_once_and_the_lowest_handle_is_found,
-           a_loop_ends_when_the_index_is_updated, functions_of_the_other_kind_of_index_report,
-           a_system_reads_an_index_between_the_writers_before_and_after_it,
+           a_loop_ends_when_the_index_is_updated, results_without_room_for_them_are_refused,
+           functions_of_the_other_kind_of_index_report, a_system_reads_an_index_between_the_writers_before_and_after_it,
            a_parallel_system_may_write_what_it_reads_through_an_index, an_exclusive_system_may_update,
            wrong_uses_are_reported, a_message_handler_reads_a_current_index,
            agents_that_act_in_random_order_see_what_those_before_them_did,

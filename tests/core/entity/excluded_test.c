@@ -247,6 +247,24 @@ START_TEST(a_refused_recorded_change_drops_the_changes_of_its_entity_only)
 }
 END_TEST
 
+/* What a new entity has in pools is what its creation says, so that creations of one kind are applied together. */
+START_TEST(recorded_creations_of_rivals_in_pools_are_alike)
+{
+    mica_world *world = open_world(&heard);
+    mica_define(world, Diving);
+    for (uint32_t round = 0; round < 3; ++round) {
+        mica_entity made[20];
+        mica_defer(world);
+        for (uint32_t i = 0; i < COUNT_OF(made); ++i)
+            made[i] = mica_create(world, MICA_WITH(Swimming, {(int)i}), MICA_WITH(Enemy), MICA_WITH(Mass, {1}));
+        ck_assert_int_eq(mica_flush(world), MICA_OK);
+        for (uint32_t i = 0; i < COUNT_OF(made); ++i)
+            ck_assert(mica_get(world, made[i], Swimming)->speed == (int)i && mica_has(world, made[i], Enemy));
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(a_bulk_change_of_which_one_entity_is_refused_changes_none)
 {
     const uint32_t pairs[][2] = {{WALKING, FLYING}, {WALKING, SWIMMING}, {SWIMMING, FLYING}, {SWIMMING, WINGED}};
@@ -525,7 +543,7 @@ END_TEST
 TEST_SUITE(excluded, a_world_with_rivals_on_one_entity_is_not_valid,
            no_way_gives_an_entity_two_components_that_exclude_each_other,
            a_refused_recorded_change_drops_the_changes_of_its_entity_only,
-           a_bulk_change_of_which_one_entity_is_refused_changes_none, instances_count_by_what_is_left,
-           a_component_that_comes_into_use_later_is_excluded_too, copies_have_what_the_original_has,
-           random_changes_keep_rivals_apart, descriptions_that_exclude_are_told_apart, wrong_exclusions_are_refused,
-           without_memory_nothing_is_forgotten)
+           a_bulk_change_of_which_one_entity_is_refused_changes_none, recorded_creations_of_rivals_in_pools_are_alike,
+           instances_count_by_what_is_left, a_component_that_comes_into_use_later_is_excluded_too,
+           copies_have_what_the_original_has, random_changes_keep_rivals_apart,
+           descriptions_that_exclude_are_told_apart, wrong_exclusions_are_refused, without_memory_nothing_is_forgotten)

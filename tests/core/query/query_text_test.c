@@ -135,12 +135,14 @@ static const struct {
     {"added Position", 0, "Position: it is not tracked"},
     {"Age | Age", 6, "Age: it is given twice"},
     {"has Position, Wing | Wing", 21, "Wing: it is given twice"},
+    {"Position, Clock | Age", 10, "Clock: a singleton can only be read or written"},
 };
 
 START_TEST(a_mistake_is_said_with_its_place)
 {
     mica_component components[COMPONENTS];
     mica_world *world = open_zoo(components);
+    mica_define(world, Clock);
     for (uint32_t i = 0; i < COUNT_OF(mistakes); ++i) {
         mica_value_error error = {0};
         ck_assert_ptr_null(mica_query_text(world, mistakes[i].text, &error));
@@ -241,6 +243,7 @@ START_TEST(a_query_explains_what_it_visits)
          "visits 10 rows of 2 archetypes\n  9 rows: Position, Health\n  1 row: Position, Health, Velocity\n"
          "looks up each in 3 rows of pool Wing"},
         {"Wing, Fin", "visits 3 rows of pool Wing\nlooks up each in 10 rows of pool Fin"},
+        {"Fin, Wing, changed Fin", "visits 3 rows of pool Wing\nlooks up each in 10 rows of pool Fin"},
         {"Wing, changed Wing, Position", "visits 3 rows of pool Wing\nlooks up each in the archetypes"},
     };
     for (uint32_t i = 0; i < COUNT_OF(plans); ++i) {
