@@ -183,6 +183,7 @@ static void move_rows(mica_world *world, micap_archetype *archetype, uint32_t fi
         micap_row to = {archetype->chunks[chunk], archetype->chunks[chunk]->count++};
         micap_row_move(micap_locate(world, entity), to);
         micap_row_own(to, entity, micap_record_at(&world->entities, entity.index));
+        micap_stamp_row(world, to.chunk, to.row); /* until stamps are loaded, unless memory runs out before */
     }
 }
 

@@ -38,6 +38,11 @@ MICA_STRUCT(Where, x, is_known)
 typedef struct Hit { uint32_t strength; Where where[2]; mica_entity by; } Hit;
 MICA_STRUCT(Hit, strength, (where, Where), by)
 
+/* So large that chunks take memory that was not there. */
+typedef struct Ballast { char bytes[16384]; } Ballast;
+MICA_COMPONENT(Ballast, bytes)
+static bool has_ballast;
+
 enum { ENTITIES_MAX = 128, OTHERS = 3000 };
 
 typedef struct scene {
@@ -94,6 +99,7 @@ static scene open_scene(without without)
     mica_define(world, Ghost);
     mica_define(world, Smoke);
     mica_define(world, Frozen);
+    mica_define(world, Ballast);
     REQUIRE(mica_group(world, Heat, Fuel) == MICA_OK);
     REQUIRE(mica_set_orphans(world, MICA_ORPHANS_STAY) == MICA_OK);
     for (uint32_t i = 0; i < 4; ++i)
@@ -126,6 +132,8 @@ static void add_pools(mica_world *world, mica_entity entity, mica_entity from, u
         mica_set(world, entity, Smoke, {number});
     if (number % 6 == 0)
         mica_add(world, entity, Frozen);
+    if (has_ballast && number % 20 == 0)
+        mica_add(world, entity, Ballast);
 }
 
 /* Messages wait for the next frame after one whose changes are refused. */
@@ -231,6 +239,8 @@ static mica_result create(mica_world *world, mica_world *from, const sample *sam
             mica_set(world, entity, Smoke, {smoke->number});
         if (mica_has(from, entity, Frozen))
             mica_add(world, entity, Frozen);
+        if (mica_has(from, entity, Ballast))
+            mica_add(world, entity, Ballast);
         const mica_pool *items = mica_pool_of(from, Item);
         for (mica_instance at = mica_pool_find(items, entity); !mica_instance_is_nil(at);
              at = mica_pool_next(items, at)) {
@@ -402,8 +412,10 @@ END_TEST
 START_TEST(memory_may_run_out_at_every_allocation)
 {
     static faulty_allocator faulty;
+    has_ballast = true;
     scene first = open_scene((without){0});
     fill(&first, 100);
+    has_ballast = false;
     sample sample = take(&first);
     faulty_allocator_init(&faulty);
     allocator = faulty_allocator_interface(&faulty);
