@@ -75,14 +75,32 @@ static void relate_some(fixture *fixture)
     }
 }
 
-static void relate_a_ring(fixture *fixture)
+/* Many ways lead from the first node to the one that is the third from the end; none leads to the last one. */
+static void relate_a_web(fixture *fixture)
 {
-    for (uint32_t i = 0; i + 1 < NODES; ++i)
+    for (uint32_t i = 0; i + 3 < NODES; ++i)
         for (uint32_t k = 0; k < 60; ++k) {
             mica_entity between = mica_create(fixture->world);
             REQUIRE(mica_relate(fixture->world, fixture->nodes[i], DependsOn, between));
             REQUIRE(mica_relate(fixture->world, between, DependsOn, fixture->nodes[i + 1]));
         }
+    REQUIRE(mica_relate(fixture->world, fixture->nodes[NODES - 2], DependsOn, fixture->nodes[NODES - 1]));
+}
+
+/* All are related to the first node, which is the target. */
+static void connect(fixture *fixture)
+{
+    for (uint32_t k = 0; k < 100; ++k)
+        REQUIRE(mica_relate(fixture->world, mica_create(fixture->world), ConnectedTo, fixture->nodes[0]));
+    mica_entity last = mica_create(fixture->world);
+    REQUIRE(mica_relate(fixture->world, last, ConnectedTo, fixture->nodes[0]));
+    REQUIRE(mica_relate(fixture->world, last, ConnectedTo, fixture->nodes[1]));
+}
+
+static void relate_distances(fixture *fixture)
+{
+    for (uint32_t i = 1; i < 4; ++i)
+        REQUIRE(mica_relate(fixture->world, fixture->nodes[0], Distance, fixture->nodes[i]));
 }
 
 static void nest(fixture *fixture)
@@ -123,7 +141,17 @@ static bool relate_text(fixture *fixture)
 
 static bool relate_far(fixture *fixture)
 {
-    return mica_relate(fixture->world, fixture->nodes[0], DependsOn, fixture->nodes[NODES - 1]) != NULL;
+    return mica_relate(fixture->world, fixture->nodes[NODES - 1], DependsOn, fixture->nodes[0]) != NULL;
+}
+
+static bool find_far(fixture *fixture)
+{
+    return mica_is_related(fixture->world, fixture->nodes[0], DependsOn, fixture->nodes[NODES - 3]);
+}
+
+static bool find_connected(fixture *fixture)
+{
+    return mica_is_related(fixture->world, fixture->nodes[0], ConnectedTo, fixture->nodes[1]);
 }
 
 static bool relate_many(fixture *fixture)
@@ -141,7 +169,8 @@ static bool record(fixture *fixture)
     mica_defer(fixture->world);
     bool done = mica_relate(fixture->world, fixture->nodes[2], Likes, fixture->nodes[5]) &&
                 mica_relate_with(fixture->world, fixture->nodes[2], WritesTo, fixture->nodes[5],
-                                 {mica_text_of("one more text that needs memory of its own")});
+                                 {mica_text_of("one more text that needs memory of its own")}) &&
+                mica_relate(fixture->world, fixture->nodes[2], Distance, fixture->nodes[5]);
     mica_result result = mica_flush(fixture->world);
     if (result == MICA_ERROR_MEMORY) { /* what is recorded waits for another try */
         faulty_allocator_fail_at(&fixture->allocator, 0, false);
@@ -150,6 +179,7 @@ static bool record(fixture *fixture)
     if (done && result == MICA_OK)
         return true;
     mica_unrelate(fixture->world, fixture->nodes[2], Likes, fixture->nodes[5]);
+    mica_unrelate(fixture->world, fixture->nodes[2], WritesTo, fixture->nodes[5]);
     return false;
 }
 
@@ -183,8 +213,8 @@ static bool load(fixture *fixture)
     }
     if (mica_load_edges_id(fixture->world, MICA_ID(Distance), sources, values, 6) == MICA_OK)
         return true;
-    for (uint32_t i = 0; i < 2; ++i) /* those before the one that was refused */
-        mica_unrelate_targets(fixture->world, sources[3 * i], Distance);
+    for (uint32_t i = 0; i < 6; ++i) /* those before the one that was refused */
+        mica_unrelate(fixture->world, sources[i], Distance, values[i].target);
     return false;
 }
 
@@ -220,10 +250,13 @@ START_TEST(every_call_survives_every_failure)
         {"relate", NULL, relate, false},
         {"relate the first to a target", relate_some, relate, false},
         {"relate with text", relate_some, relate_text, false},
-        {"relate where a circle is searched", relate_a_ring, relate_far, false},
+        {"relate where a circle is searched", relate_a_web, relate_far, false},
+        {"find what is far", relate_a_web, find_far, false},
+        {"find what is connected", connect, find_connected, false},
         {"relate many", NULL, relate_many, false},
         {"record", relate_some, record, false},
         {"load", NULL, load, false},
+        {"load more", relate_distances, load, false},
         {"clone", relate_some, clone_one, true},
         {"clone a tree", nest, clone_tree, true},
         {"clone the world", nest, clone_world, false},
@@ -244,4 +277,31 @@ START_TEST(every_call_survives_every_failure)
 }
 END_TEST
 
-TEST_SUITE(memory_failure, every_call_survives_every_failure)
+/* The call says how many removals it recorded before memory ran out: so many are made. */
+START_TEST(removals_are_recorded_until_memory_runs_out)
+{
+    static const scenario web = {"unrelate", relate_a_web, NULL, false};
+    uint32_t short_count = 0;
+    bool failed = true;
+    for (uint64_t k = 1; failed; ++k) {
+        fixture fixture;
+        open_fixture(&fixture, &web);
+        uint32_t before = mica_target_count(fixture.world, fixture.nodes[0], DependsOn);
+        mica_defer(fixture.world);
+        uint64_t failures = fixture.allocator.failures;
+        faulty_allocator_fail_at(&fixture.allocator, k, true);
+        uint32_t count = mica_unrelate_targets(fixture.world, fixture.nodes[0], DependsOn);
+        failed = fixture.allocator.failures != failures;
+        faulty_allocator_fail_at(&fixture.allocator, 0, false);
+        REQUIRE(mica_flush(fixture.world) == MICA_OK);
+        REQUIRE(failed ? count < before && fixture.report_count : count == before);
+        REQUIRE(mica_target_count(fixture.world, fixture.nodes[0], DependsOn) == before - count);
+        REQUIRE(mica_world_validate(fixture.world) == MICA_OK);
+        short_count += failed;
+        close_fixture(&fixture);
+    }
+    REQUIRE(short_count);
+}
+END_TEST
+
+TEST_SUITE(memory_failure, every_call_survives_every_failure, removals_are_recorded_until_memory_runs_out)

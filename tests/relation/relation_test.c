@@ -256,41 +256,6 @@ START_TEST(mistakes_are_refused_with_a_report)
 }
 END_TEST
 
-/* A description that is refused. */
-START_TEST(descriptions_that_are_invalid_are_refused)
-{
-    mica_type good = mica_type_of_Distance, list[9], other = mica_type_of_Number;
-    other.required = MICA_TYPES(Likes);
-    ck_assert_ptr_nonnull(mica_type_problem(&other));
-    other = mica_type_of_Number;
-    other.excludes = MICA_TYPES(Likes);
-    ck_assert_ptr_nonnull(mica_type_problem(&other));
-    mica_field fields[4];
-    for (size_t i = 0; i < 9; ++i)
-        list[i] = good;
-    memcpy(fields, good.fields, sizeof fields);
-    fields[1].name = "order";
-    list[0].many = false;
-    list[1].symmetric = list[1].acyclic = true;
-    list[2].symmetric = true;
-    list[2].on_target = MICA_TARGET_DESTROY;
-    list[3].on_target = (mica_target_policy)9;
-    list[4].fields = fields;
-    list[5].field_count = 1;
-    list[6].toggle = true;
-    list[7].relation = false;
-    list[7].exclusive = true;
-    list[8].destruct = (mica_destruct_fn)0x10;
-    ck_assert_ptr_null(mica_type_problem(&good));
-    for (size_t i = 0; i < 9; ++i)
-        ck_assert_msg(mica_type_problem(&list[i]) != NULL, "description %zu", i);
-    memcpy(fields, good.fields, sizeof fields);
-    fields[2].offset = fields[0].offset;
-    list[4].field_count = 3;
-    ck_assert_ptr_nonnull(mica_type_problem(&list[4]));
-}
-END_TEST
-
 static char story[1024];
 
 static void tell(const mica_event *event)
@@ -487,7 +452,7 @@ START_TEST(clearing_the_world_asks_no_relation)
 END_TEST
 
 TEST_SUITE(relation, many_edges_create_no_archetype_and_move_no_row, fields_have_defaults_and_can_be_written,
-           mistakes_are_refused_with_a_report, descriptions_that_are_invalid_are_refused,
+           mistakes_are_refused_with_a_report,
            hooks_and_observers_see_edges_with_their_targets, sources_of_an_ordered_relation_are_placed,
            an_iteration_ends_when_edges_change, edges_within_a_cloned_tree_stay_within_the_copy,
            many_are_related_until_one_is_refused, what_is_recorded_for_the_dead_is_dropped,

@@ -27,5 +27,7 @@ MICA_RELATION_WITH(PartOf, (.exclusive = true, .acyclic = true, .transitive = tr
 MICA_RELATION_WITH(Remembers, (.on_target = MICA_TARGET_KEEP))
 MICA_RELATION_WITH(Guards, (.on_target = MICA_TARGET_REFUSE))
 MICA_RELATION(WritesTo, text)
+MICA_RELATION_WITH(LeadsTo, (.transitive = true))
+MICA_RELATION_WITH(ConnectedTo, (.symmetric = true, .transitive = true))
 
 #endif
