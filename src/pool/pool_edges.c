@@ -204,8 +204,7 @@ static MICAP_COLD void renumber(mica_pool *pool, uint32_t first, mica_version ve
 static bool can_link(const mica_pool *pool, mica_entity target)
 {
     const micap_pool_edges *edges = pool->edges;
-    return !mica_is_nil(target) && micap_map_at(&edges->targets, target.index) &&
-           (!edges->is_alive || edges->is_alive(pool->world, target));
+    return micap_map_at(&edges->targets, target.index) && edges->is_alive(pool->world, target);
 }
 
 void micap_edges_append(mica_pool *pool, uint32_t row, uint32_t first, mica_version version)
@@ -380,11 +379,9 @@ static void raise_ranks(mica_pool *pool, uint32_t row, mica_version version)
     }
 }
 
-void micap_edges_place(mica_pool *pool, uint32_t row, uint32_t before, mica_version version)
+static void move_before(mica_pool *pool, uint32_t row, uint32_t before)
 {
     micap_edge_links *links = pool->links;
-    if (row == before)
-        return;
     micap_edges_unlink(pool, row);
     if (before == MICAP_ROW_NONE) {
         link_last(pool, row, micap_edge_target(pool, row));
@@ -404,12 +401,26 @@ void micap_edges_place(mica_pool *pool, uint32_t row, uint32_t before, mica_vers
             ++links[first].target_count;
         }
     }
+}
+
+void micap_edges_place(mica_pool *pool, uint32_t row, uint32_t before, mica_version version)
+{
+    if (row == before)
+        return;
+    move_before(pool, row, before);
     raise_ranks(pool, row, version);
+}
+
+/* Edges without a rank come after all others. */
+static uint64_t place_of(const mica_pool *pool, uint32_t row)
+{
+    uint32_t rank = micap_edge_rank(pool, row);
+    return rank ? rank : (uint64_t)1 << 32;
 }
 
 /* What edges are sorted by. */
 typedef struct micap_edge_key {
-    uint64_t rank; /* without one: after all others */
+    uint64_t place;
     uint32_t target;
     uint32_t row;
 } edge_key;
@@ -419,8 +430,8 @@ static int compare_keys(const void *left, const void *right)
     const edge_key *a = left, *b = right;
     if (a->target != b->target)
         return a->target < b->target ? -1 : 1;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
+    if (a->place != b->place)
+        return a->place < b->place ? -1 : 1;
     return a->row < b->row ? -1 : a->row > b->row;
 }
 
@@ -431,76 +442,68 @@ static void clear_links(mica_pool *pool)
         for (uint32_t i = 0; targets->pages[page] != micap_map_no_entries && i < MICAP_MAP_PAGE_ENTRIES; ++i)
             if (targets->pages[page][i])
                 micap_map_erase(&pool->edges->targets, page << MICAP_MAP_PAGE_SHIFT | i);
-    if (pool->row_limit)
-        micap_pool_preserve(pool, 0, pool->row_limit);
+    micap_pool_preserve(pool, 0, pool->row_limit);
     for (uint32_t row = 0; row < pool->row_limit; ++row) {
         pool->links[row].next = pool->links[row].previous = MICAP_ROW_NONE;
         pool->links[row].target_count = 0;
     }
 }
 
-/* Links one edge to the edges of its target that have lower ranks. */
-static void link_by_rank(mica_pool *pool, uint32_t row, mica_version version)
-{
-    link_last(pool, row, micap_edge_target(pool, row));
-    uint32_t rank = micap_edge_rank(pool, row), before = MICAP_ROW_NONE;
-    uint32_t first = micap_edges_first(pool, micap_edge_target(pool, row));
-    for (uint32_t at = pool->links[row].previous; rank && at != row && micap_edge_rank(pool, at) > rank;
-         at = pool->links[at].previous) {
-        before = at;
-        if (at == first)
-            break;
-    }
-    uint32_t last = pool->links[row].previous;
-    if (before != MICAP_ROW_NONE)
-        micap_edges_place(pool, row, before, version);
-    else if (!rank || (row != first && micap_edge_rank(pool, last) >= rank))
-        raise_ranks(pool, row, version);
-}
-
 /* Without memory for a list: slow, but it can't fail. */
-static MICAP_COLD void link_one_by_one(mica_pool *pool, mica_version version)
+static MICAP_COLD void link_one_by_one(mica_pool *pool)
 {
-    for (uint32_t row = 0; row < pool->row_limit; ++row)
-        if (can_link(pool, micap_edge_target(pool, row)))
-            link_by_rank(pool, row, version);
+    for (uint32_t row = 0; row < pool->row_limit; ++row) {
+        mica_entity target = micap_edge_target(pool, row);
+        if (!can_link(pool, target))
+            continue;
+        link_last(pool, row, target);
+        uint32_t first = micap_edges_first(pool, target), at = row;
+        while (at != first && place_of(pool, pool->links[at].previous) > place_of(pool, row))
+            at = pool->links[at].previous;
+        if (at != row)
+            move_before(pool, row, at);
+    }
 }
 
-bool micap_edges_relink(mica_pool *pool, mica_version version)
+/* Sorts edges before they are linked. False if memory is short for a list. */
+static bool link_sorted(mica_pool *pool)
 {
-    micap_pool_edges *edges = pool->edges;
     uint32_t count = 0;
     size_t bytes = (size_t)pool->row_limit * sizeof(edge_key);
-    edges->waits = false;
-    clear_links(pool);
-    if (!micap_edges_reserve(pool, 0))
+    edge_key *keys = micap_allocate(pool->memory, bytes, MICAP_ARRAY_ALIGNMENT);
+    if (!keys)
         return false;
-    fill_table(pool);
-    edge_key *keys = bytes ? micap_allocate(pool->memory, bytes, MICAP_ARRAY_ALIGNMENT) : NULL;
-    bool fine = true;
-    if (bytes && !keys)
-        link_one_by_one(pool, version);
-    for (uint32_t row = 0; keys && fine && row < pool->row_limit; ++row) {
-        mica_entity target = micap_edge_target(pool, row);
-        if (mica_is_nil(target) || (edges->is_alive && !edges->is_alive(pool->world, target)))
+    for (uint32_t row = 0; row < pool->row_limit; ++row)
+        if (can_link(pool, micap_edge_target(pool, row)))
+            keys[count++] = (edge_key){place_of(pool, row), micap_edge_target(pool, row).index, row};
+    qsort(keys, count, sizeof *keys, compare_keys);
+    for (uint32_t i = 0; i < count; ++i)
+        link_last(pool, keys[i].row, micap_edge_target(pool, keys[i].row));
+    micap_release(pool->memory, keys, bytes, MICAP_ARRAY_ALIGNMENT);
+    return true;
+}
+
+/* Edges from several worlds can have the same rank. */
+static void settle_ranks(mica_pool *pool, mica_version version)
+{
+    for (uint32_t row = 0; row < pool->row_limit; ++row) {
+        if (!micap_edge_is_linked(pool, row))
             continue;
-        fine = micap_edges_reserve_target(pool, target.index);
-        uint32_t rank = micap_edge_rank(pool, row);
-        keys[count++] = (edge_key){rank ? rank : (uint64_t)1 << 32, target.index, row};
-    }
-    if (fine && count)
-        qsort(keys, count, sizeof *keys, compare_keys);
-    for (uint32_t i = 0; fine && i < count; ++i) {
-        uint32_t row = keys[i].row;
-        link_last(pool, row, micap_edge_target(pool, row));
-        bool rises = !i || keys[i].target != keys[i - 1].target
-                         ? keys[i].rank <= UINT32_MAX
-                         : micap_edge_rank(pool, row) > micap_edge_rank(pool, keys[i - 1].row);
-        if (!rises)
+        if (micap_edge_rank(pool, row) <= (is_first(pool, row) ? 0 : micap_edge_rank(pool, pool->links[row].previous)))
             raise_ranks(pool, row, version);
     }
-    micap_release(pool->memory, keys, bytes, MICAP_ARRAY_ALIGNMENT);
-    return fine;
+}
+
+void micap_edges_relink(mica_pool *pool, mica_version version)
+{
+    pool->edges->waits = false;
+    if (!pool->row_limit)
+        return;
+    clear_links(pool);
+    fill_table(pool);
+    if (!link_sorted(pool))
+        link_one_by_one(pool);
+    settle_ranks(pool, version);
 }
 
 void micap_edges_restore_table(mica_pool *pool)
@@ -542,13 +545,14 @@ static const char *check_list(const mica_pool *pool, uint32_t first, uint32_t *m
     mica_entity target = micap_edge_target(pool, first);
     uint32_t last = first, count = 1;
     for (uint32_t row = links[first].next; row != MICAP_ROW_NONE; row = links[row].next) {
-        if (row >= pool->row_limit || !mica_same(micap_edge_target(pool, row), target) || ++count > pool->count)
+        if (row >= pool->row_limit || !mica_same(micap_edge_target(pool, row), target))
             return "the edges of a target are linked";
         if (links[row].previous != last)
             return "an edge knows the one before";
         if (micap_edge_rank(pool, row) <= micap_edge_rank(pool, last))
-            return "the ranks of the edges of a target rise";
+            return "the ranks of the edges of a target rise"; /* so that a list is no ring either */
         last = row;
+        ++count;
     }
     *met += count;
     if (links[first].previous != last)
@@ -560,14 +564,14 @@ static const char *check_edge(const mica_pool *pool, uint32_t row)
 {
     const micap_pool_edges *edges = pool->edges;
     mica_entity target = micap_edge_target(pool, row);
-    bool is_alive = !mica_is_nil(target) && (!edges->is_alive || edges->is_alive(pool->world, target));
+    bool is_alive = edges->is_alive(pool->world, target);
     if (is_alive != micap_edge_is_linked(pool, row))
         return "an edge is linked while its target is alive";
     if (edges->has_table && !edges->slots[slot_of(pool, row)])
         return "the table has every edge";
     if (micap_pool_is_first(pool, row)) {
         uint32_t count = 0;
-        for (uint32_t at = row; at != MICAP_ROW_NONE && count <= pool->count; at = pool->next[at])
+        for (uint32_t at = row; at != MICAP_ROW_NONE; at = pool->next[at])
             ++count;
         if (pool->links[row].source_count != count)
             return "the first edge of a source knows how many there are";

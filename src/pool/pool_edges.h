@@ -32,7 +32,7 @@ typedef struct micap_pool_edges {
     uint32_t rank_offset;
     bool has_table;
     bool waits; /* new edges are not linked until micap_edges_relink */
-    bool (*is_alive)(const mica_world *world, mica_entity entity); /* NULL outside of a world: all are */
+    bool (*is_alive)(const mica_world *world, mica_entity entity); /* of the world; nil is not */
 } micap_pool_edges;
 
 /* Gives a pool of a relation its edges; false if memory is short. */
@@ -98,8 +98,8 @@ void micap_edges_unlink(mica_pool *pool, uint32_t row);
 /* Moves a linked edge before another one of the same target, or, for MICAP_ROW_NONE, to the end. */
 void micap_edges_place(mica_pool *pool, uint32_t row, uint32_t before, mica_version version);
 
-/* Links all edges anew, in the order of their ranks; those without one come last. False if memory is short: then no edge is linked. */
-bool micap_edges_relink(mica_pool *pool, mica_version version);
+/* Links all edges anew, in the order of their ranks; those without one come last. There is room for them and their targets. */
+void micap_edges_relink(mica_pool *pool, mica_version version);
 
 /* Makes the table anew after rows were restored. */
 void micap_edges_restore_table(mica_pool *pool);
@@ -111,7 +111,7 @@ void micap_edges_finish_clone(mica_pool *to);
 void micap_edges_trim(mica_pool *pool);
 size_t micap_edges_bytes(const mica_pool *pool);
 
-/* The first broken invariant, or NULL. */
+/* The first broken invariant, or NULL. Those of the rows and their instances hold. */
 const char *micap_edges_check(const mica_pool *pool);
 
 #endif

@@ -164,18 +164,19 @@ static void remove_dangling(mica_world *world, mica_pool *pool)
             micap_pools_remove_instance(world, pool, row);
 }
 
-bool micap_pools_relink(mica_world *world)
+void micap_pools_relink(mica_world *world)
 {
     for (uint32_t i = 0; i < world->pools.count; ++i) {
         mica_pool *pool = world->pools.all[i];
         if (!pool->edges || !pool->edges->waits)
             continue;
-        if (!(micap_edges_relink(pool, micap_version(world)) && micap_pools_attach_targets(world, pool)))
-            return false;
+        micap_edges_relink(pool, micap_version(world));
+        for (uint32_t row = 0; row < pool->row_limit; ++row)
+            if (micap_edge_is_linked(pool, row))
+                micap_attach(&world->attachments, micap_edge_target(pool, row).index);
         if (pool->type->type.on_target != MICA_TARGET_KEEP)
             remove_dangling(world, pool);
     }
-    return true;
 }
 
 void micap_pools_commit_list(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count)

@@ -49,8 +49,8 @@ void micap_pools_evict(mica_world *world, mica_pool *pool, mica_entity entity);
 bool micap_pools_make_room_for_target(mica_world *world, mica_pool *pool, mica_entity target);
 /* Marks the targets of all edges of a relation as entities with attachments. False if memory is short. */
 bool micap_pools_attach_targets(mica_world *world, const mica_pool *pool);
-/* Links the edges of all relations that wait for it, after their values were written. False if memory is short. */
-bool micap_pools_relink(mica_world *world);
+/* Links the edges of all relations that wait for it, after their values were written. There is room for them and their targets. */
+void micap_pools_relink(mica_world *world);
 
 /* After both: adds an instance whose value was made at micap_pool_next_row. Runs no hooks. Returns its row. */
 uint32_t micap_pools_commit(mica_world *world, mica_pool *pool, mica_entity entity);
