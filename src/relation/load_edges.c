@@ -104,7 +104,7 @@ static uint32_t order_source(const loading *work, uint32_t begin)
     uint32_t end = begin, added = 0, count = 0, first = micap_pool_row(pool, source);
     for (; end < work->count && mica_same(work->sources[work->edges[end].position], source); ++end)
         added += work->edges[end].row != MICAP_ROW_NONE;
-    if (added < 2 || first == MICAP_ROW_NONE)
+    if (added < 2)
         return end;
     uint32_t had = pool->links[first].source_count - added;
     uint32_t *rows = micap_allocate(pool->memory, (had + (size_t)added) * sizeof *rows, MICAP_ARRAY_ALIGNMENT);

@@ -12,7 +12,7 @@ static void expect_problem(const mica_type *type, const char *says, const char *
     ck_assert_msg(problem && strstr(problem, says), "%s: %s", change, problem ? problem : "is not refused");
 }
 
-/* A description that is fine but for one change of `type` or `fields`. */
+/* A description that is fine except for one change of `type` or `fields`. */
 #define REFUSED(T, says, change)                                                                                       \
     do {                                                                                                               \
         mica_type type = mica_type_of_##T;                                                                             \

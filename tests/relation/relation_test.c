@@ -12,6 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
+typedef struct Heat { uint32_t degrees; } Heat;
+MICA_POOL(Heat, degrees)
+
 static reports heard;
 
 START_TEST(many_edges_create_no_archetype_and_move_no_row)
@@ -70,6 +73,64 @@ static bool relate_dead(mica_world *world, mica_entity a, mica_entity b)
     (void)b;
     mica_entity stale = {a.index, a.generation + 1};
     return mica_relate(world, a, Likes, stale);
+}
+static bool relate_from_dead(mica_world *world, mica_entity a, mica_entity b)
+{
+    mica_entity stale = {a.index, a.generation + 1};
+    return mica_relate(world, stale, Likes, b);
+}
+static bool record_dead(mica_world *world, mica_entity a, mica_entity b)
+{
+    mica_entity stale = {a.index, a.generation + 1};
+    mica_commands *commands = mica_commands_create(world);
+    bool done = mica_command_relate_id(commands, stale, MICA_ID(Likes), b, MICA_HERE);
+    mica_commands_destroy(commands);
+    return done;
+}
+static bool record_nothing(mica_world *world, mica_entity a, mica_entity b)
+{
+    mica_commands *commands = mica_commands_create(world);
+    bool done = mica_command_relate_id(commands, a, 0, b, MICA_HERE);
+    mica_commands_destroy(commands);
+    return done;
+}
+static bool unrelate_dead(mica_world *world, mica_entity a, mica_entity b)
+{
+    (void)b;
+    return mica_unrelate_targets(world, ((mica_entity){a.index, a.generation + 1}), Likes);
+}
+static bool find_nothing(mica_world *world, mica_entity a, mica_entity b)
+{
+    return mica_is_related_id(world, a, 0, b);
+}
+static bool find_heat(mica_world *world, mica_entity a, mica_entity b)
+{
+    return !mica_add(world, a, Heat) || mica_is_related(world, a, Heat, b);
+}
+static bool relate_heat(mica_world *world, mica_entity a, mica_entity b)
+{
+    return !mica_add(world, a, Heat) || mica_relate(world, a, Heat, b);
+}
+static bool relate_many_numbers(mica_world *world, mica_entity a, mica_entity b)
+{
+    return mica_relate_many(world, Number, &a, &b, 1);
+}
+static bool relate_with_number(mica_world *world, mica_entity a, mica_entity b)
+{
+    return mica_relate_with(world, a, Number, b, {1});
+}
+static bool relate_with_nothing(mica_world *world, mica_entity a, mica_entity b)
+{
+    return mica_relate_with_id(world, a, (mica_value){0, sizeof a, &a}, b);
+}
+static bool relate_too_large(mica_world *world, mica_entity a, mica_entity b)
+{
+    const struct mica_edge_of_Distance value = {0};
+    return mica_relate_with_id(world, a, (mica_value){MICA_ID(Distance), sizeof value, &value}, b);
+}
+static bool place_unused(mica_world *world, mica_entity a, mica_entity b)
+{
+    return mica_place_source(world, a, PartOf, b, a) == MICA_OK;
 }
 static bool relate_self(mica_world *world, mica_entity a, mica_entity b)
 {
@@ -220,6 +281,18 @@ START_TEST(mistakes_are_refused_with_a_report)
 {
     static const refusal list[] = {
         {relate_dead, MICA_ERROR_DEAD, "relate"},
+        {relate_from_dead, MICA_ERROR_DEAD, "relate"},
+        {record_dead, MICA_ERROR_DEAD, "relate"},
+        {record_nothing, MICA_ERROR_INVALID, "without an id is not a relation"},
+        {unrelate_dead, MICA_ERROR_DEAD, "unrelate_targets"},
+        {find_nothing, MICA_ERROR_INVALID, "without an id is not a relation"},
+        {find_heat, MICA_ERROR_INVALID, "Heat is not a relation"},
+        {relate_heat, MICA_ERROR_INVALID, "Heat is not a relation"},
+        {relate_many_numbers, MICA_ERROR_INVALID, "Number is not a relation"},
+        {relate_with_number, MICA_ERROR_INVALID, "Number is not a relation"},
+        {relate_with_nothing, MICA_ERROR_INVALID, "without an id is not a relation"},
+        {relate_too_large, MICA_ERROR_INVALID, "fields must be a value of the relation"},
+        {place_unused, MICA_ERROR_INVALID, ".ordered"},
         {relate_self, MICA_ERROR_INVALID, "itself"},
         {relate_number, MICA_ERROR_INVALID, "is not a relation"},
         {count_number, MICA_ERROR_INVALID, "is not a relation"},
@@ -437,6 +510,140 @@ START_TEST(what_is_recorded_for_the_dead_is_dropped)
 }
 END_TEST
 
+START_TEST(a_flush_that_is_refused_relates_nothing)
+{
+    mica_world *world = open_world_with(&heard, (mica_world_def){.dead_target = MICA_DEAD_TARGET_ERROR});
+    mica_entity a = mica_create(world), b = mica_create(world), c = mica_create(world);
+    mica_commands *commands = mica_commands_create(world);
+    ck_assert(mica_command_relate_id(commands, a, MICA_ID(Likes), b, MICA_HERE));
+    mica_text_set(&((WritesTo *)mica_command_relate_id(commands, a, MICA_ID(WritesTo), b, MICA_HERE))->text,
+                  "a text that needs memory of its own");
+    ck_assert(mica_command_relate_id(commands, c, MICA_ID(Likes), a, MICA_HERE));
+    mica_destroy(world, c);
+    ck_assert_int_eq(mica_flush(world), MICA_ERROR_DEAD);
+    expect_report(&heard, MICA_ERROR_DEAD, "not alive at the flush");
+    ck_assert(!mica_is_related(world, a, Likes, b) && !mica_is_related(world, a, WritesTo, b));
+    ck_assert_int_eq(mica_flush(world), MICA_OK); /* the changes were dropped */
+    ck_assert(!mica_is_related(world, a, Likes, b));
+    mica_commands_destroy(commands);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(an_edge_can_be_given_its_own_fields)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity a = mica_create(world), b = mica_create(world);
+    mica_relate_with(world, a, Distance, b, {.meters = 3, .lanes = 2});
+    const Distance *distance = mica_edge_get(world, a, Distance, b);
+    ck_assert(mica_relate_with_id(world, a, (mica_value){MICA_ID(Distance), sizeof *distance, distance}, b));
+    distance = mica_edge_get(world, a, Distance, b);
+    ck_assert(distance->meters == 3 && distance->lanes == 2);
+    mica_relate_with(world, a, WritesTo, b, {mica_text_of("a text that needs memory of its own")});
+    const WritesTo *letter = mica_edge_get(world, a, WritesTo, b);
+    ck_assert(mica_relate_with_id(world, a, (mica_value){MICA_ID(WritesTo), sizeof *letter, letter}, b));
+    ck_assert(mica_text_is(&mica_edge_get(world, a, WritesTo, b)->text, "a text that needs memory of its own"));
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(what_no_one_uses_has_no_edges)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity a = mica_create(world), b = mica_create(world);
+    ck_assert(mica_is_nil(mica_target(world, a, Borders)) && !mica_is_related(world, a, DependsOn, b));
+    ck_assert_ptr_null(mica_edge_write(world, a, Distance, b));
+    ck_assert_ptr_null(mica_edge_get(world, a, Distance, b));
+    ck_assert_uint_eq(mica_target_count(world, a, Borders) + mica_source_count(world, a, Borders), 0);
+    ck_assert_uint_eq(mica_unrelate_targets(world, a, Borders) + mica_unrelate_sources(world, a, Borders), 0);
+    mica_edges none = mica_targets(world, a, Borders);
+    ck_assert(!mica_edge_next(&none));
+    mica_defer(world);
+    ck_assert(mica_unrelate(world, a, Borders, b));
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    ck_assert_uint_eq(mica_relate_many(world, Borders, NULL, NULL, 0), 0);
+    mica_relate(world, a, Borders, b);
+    ck_assert(mica_same(mica_target(world, a, Borders), b) && mica_same(mica_target(world, b, Borders), a));
+    mica_defer(world);
+    ck_assert_uint_eq(mica_unrelate_sources(world, b, Borders), 1);
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    ck_assert_uint_eq(mica_source_count(world, b, Borders), 0);
+    close_world(world, &heard);
+}
+END_TEST
+
+/* Beside a pool that is no relation. */
+START_TEST(sources_go_once_with_all_their_targets)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity a = mica_create(world, MICA_WITH(Heat, {1})), targets[3];
+    for (uint32_t i = 0; i < 3; ++i) {
+        targets[i] = mica_create(world, MICA_WITH(Heat, {2}));
+        mica_relate(world, a, Needs, targets[i]);
+    }
+    ck_assert_uint_eq(mica_destroy_many(world, targets, 2), 2);
+    ck_assert(!mica_is_alive(world, a) && mica_is_alive(world, targets[2]));
+    ck_assert_uint_eq(mica_source_count(world, targets[2], Needs), 0);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(edges_to_the_dead_have_no_place)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity a = mica_create(world, MICA_WITH(Heat, {1})), b = mica_create(world), c = mica_create(world);
+    mica_entity d = mica_create(world);
+    mica_relate(world, a, Mourns, c);
+    mica_relate(world, b, Mourns, c);
+    mica_relate(world, a, Mourns, d);
+    ck_assert_int_eq(mica_place_source(world, b, Mourns, c, a), MICA_OK);
+    mica_destroy(world, c);
+    ck_assert(mica_same(mica_target(world, a, Mourns), c));
+    ck_assert_int_eq(mica_place_source(world, a, Mourns, c, b), MICA_ERROR_INVALID);
+    expect_report(&heard, MICA_ERROR_INVALID, ".ordered");
+    mica_entity copy = mica_clone(world, a);
+    ck_assert_uint_eq(mica_target_count(world, copy, Mourns), 1);
+    uint64_t hash = mica_world_hash(world);
+    mica_unrelate(world, copy, Mourns, d);
+    ck_assert_uint_ne(mica_world_hash(world), hash);
+    close_world(world, &heard);
+}
+END_TEST
+
+static void forget_original(const mica_event *event)
+{
+    mica_entity original = *(const mica_entity *)event->context;
+    if (!mica_same(event->entities[0], original))
+        mica_unrelate_targets(event->world, original, Likes);
+}
+
+static void destroy_copy(const mica_event *event)
+{
+    if (!mica_same(event->entities[0], *(const mica_entity *)event->context))
+        mica_destroy(event->world, event->entities[0]);
+}
+
+START_TEST(hooks_may_change_what_is_cloned)
+{
+    static const struct {
+        mica_event_fn fn;
+        uint32_t left; /* edges of the original */
+        bool is_alive;
+    } list[] = {{forget_original, 0, true}, {destroy_copy, 4, false}};
+    for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {
+        mica_world *world = open_world(&heard);
+        mica_entity a = mica_create(world);
+        ck_assert_int_eq(mica_hook_set(world, Likes, MICA_EVENT_ADD, list[i].fn, &a), MICA_OK);
+        for (uint32_t k = 0; k < 4; ++k)
+            mica_relate(world, a, Likes, mica_create(world));
+        mica_entity copy = mica_clone(world, a);
+        ck_assert_uint_eq(mica_target_count(world, a, Likes), list[i].left);
+        ck_assert_int_eq(mica_is_alive(world, copy), list[i].is_alive);
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
 START_TEST(clearing_the_world_asks_no_relation)
 {
     mica_world *world = open_world(&heard);
@@ -452,8 +659,9 @@ START_TEST(clearing_the_world_asks_no_relation)
 END_TEST
 
 TEST_SUITE(relation, many_edges_create_no_archetype_and_move_no_row, fields_have_defaults_and_can_be_written,
-           mistakes_are_refused_with_a_report,
-           hooks_and_observers_see_edges_with_their_targets, sources_of_an_ordered_relation_are_placed,
-           an_iteration_ends_when_edges_change, edges_within_a_cloned_tree_stay_within_the_copy,
-           many_are_related_until_one_is_refused, what_is_recorded_for_the_dead_is_dropped,
-           clearing_the_world_asks_no_relation)
+           mistakes_are_refused_with_a_report, hooks_and_observers_see_edges_with_their_targets,
+           sources_of_an_ordered_relation_are_placed, an_iteration_ends_when_edges_change,
+           edges_within_a_cloned_tree_stay_within_the_copy, many_are_related_until_one_is_refused,
+           what_is_recorded_for_the_dead_is_dropped, a_flush_that_is_refused_relates_nothing,
+           an_edge_can_be_given_its_own_fields, what_no_one_uses_has_no_edges, sources_go_once_with_all_their_targets,
+           edges_to_the_dead_have_no_place, hooks_may_change_what_is_cloned, clearing_the_world_asks_no_relation)

@@ -27,7 +27,11 @@ MICA_RELATION_WITH(PartOf, (.exclusive = true, .acyclic = true, .transitive = tr
 MICA_RELATION_WITH(Remembers, (.on_target = MICA_TARGET_KEEP))
 MICA_RELATION_WITH(Guards, (.on_target = MICA_TARGET_REFUSE))
 MICA_RELATION(WritesTo, text)
+MICA_RELATION_WITH(Needs, (.on_target = MICA_TARGET_DESTROY))
+MICA_RELATION_WITH(Mourns, (.ordered = true, .on_target = MICA_TARGET_KEEP))
 MICA_RELATION_WITH(LeadsTo, (.transitive = true))
 MICA_RELATION_WITH(ConnectedTo, (.symmetric = true, .transitive = true))
+MICA_RELATION_WITH(Follows, (.exclusive = true, .transitive = true))
+MICA_RELATION_WITH(BondedTo, (.exclusive = true, .symmetric = true, .transitive = true))
 
 #endif
