@@ -4,12 +4,15 @@
 #include "../support/reports.h"
 #include "../support/require.h"
 #include "../support/test.h"
+#include "mica/draft.h"
 #include "mica/hook.h"
 #include "mica/relation.h"
 #include "mica/resource.h"
 #include "mica/state.h"
 
 #include "base/block_heap.h"
+
+MICA_TAG(Marked)
 
 static reports heard;
 static faulty_allocator faulty;
@@ -50,7 +53,7 @@ static mica_blob pack_invitations(bool with_state)
     return blob;
 }
 
-/* What one attempt left behind. True if it was the last: nothing failed. */
+/* Checks the world after one attempt, closes it, and returns whether everything was spawned. */
 static bool expect_all_or_nothing(mica_world *world, const mica_resource *resource, mica_result result)
 {
     expect_valid(world);
@@ -68,22 +71,22 @@ START_TEST(spawning_edges_fails_cleanly_without_memory)
 {
     for (int with_state = 0; with_state < 2; ++with_state) {
         mica_blob blob = pack_invitations(with_state);
-        mica_resource *resource = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
+        faulty_allocator_init(&faulty);
+        mica_resource_def def = {.allocator = faulty_allocator_interface(&faulty)};
+        mica_resource *resource = mica_resource_open(blob.bytes, blob.byte_count, &def, NULL);
         ck_assert(resource);
         uint64_t k = 1;
         for (bool reached = true; reached; ++k) {
-            faulty_allocator_init(&faulty);
             mica_world *world = open_faulty_world();
+            uint64_t failures = faulty.failures;
             faulty_allocator_fail_at(&faulty, k, k % 2);
             mica_result result = mica_spawn(world, resource, NULL);
-            reached = faulty.failures > 0;
+            reached = faulty.failures > failures;
             faulty_allocator_fail_at(&faulty, 0, false);
             ck_assert(reached || result == MICA_OK);
             expect_all_or_nothing(world, resource, result);
-            faulty_allocator_free(&faulty);
         }
         ck_assert_uint_gt(k, 20);
-        faulty_allocator_init(&faulty);
         int64_t blocks = 0;
         for (bool done = false; !done; ++blocks) {
             mica_world *world = open_faulty_world();
@@ -93,8 +96,8 @@ START_TEST(spawning_edges_fails_cleanly_without_memory)
             done = expect_all_or_nothing(world, resource, result);
         }
         ck_assert_int_gt(blocks, 4);
-        faulty_allocator_free(&faulty);
         mica_resource_free(resource);
+        faulty_allocator_free(&faulty);
         mica_blob_free(&blob);
     }
 }
@@ -125,40 +128,75 @@ START_TEST(a_relation_can_not_have_a_spawn_function)
 }
 END_TEST
 
-/* Rows in another order than handles, in chunks of several sizes, are moved into new chunks. */
-START_TEST(rows_are_rearranged_or_the_spawn_fails)
+/* Moves an entity out of its archetype, and back to the end of it. */
+static void mark_first(const mica_event *event)
 {
-    enum { COUNT = 6000 };
-    static mica_entity entities[COUNT];
+    if (mica_get(event->world, event->entities[0], Number)->value == 0)
+        mica_add(event->world, event->entities[0], Marked);
+}
+static void unmark(const mica_event *event)
+{
+    mica_remove(event->world, event->entities[0], Marked);
+}
+
+static void expect_rearranged(uint32_t count)
+{
     mica_world *world = open_world(&heard);
-    for (uint32_t i = 0; i < COUNT; ++i)
-        entities[i] = mica_create(world, MICA_WITH(Number, {i}));
-    for (uint32_t i = 0; i < COUNT; i += 3)
-        mica_destroy(world, entities[i]);
-    uint32_t left = (uint32_t)mica_world_get_stats(world).entity_count;
-    uint64_t hash = mica_world_hash(world), k = 1;
+    for (uint32_t i = 0; i < count; ++i)
+        mica_create(world, MICA_WITH(Number, {i}));
+    mica_define(world, Marked);
+    uint64_t k = 1;
     mica_blob blob;
     ck_assert_int_eq(mica_pack(world, NULL, &blob), MICA_OK);
-    close_world(world, &heard);
     mica_resource *resource = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
     for (bool reached = true; reached; ++k) {
         faulty_allocator_init(&faulty);
-        world = open_faulty_world();
+        mica_world *other = open_faulty_world();
+        mica_define(other, Marked);
+        mica_hook_set(other, Number, MICA_EVENT_ADD, mark_first, NULL);
+        mica_hook_set(other, Marked, MICA_EVENT_ADD, unmark, NULL);
         faulty_allocator_fail_at(&faulty, k, k % 2);
-        mica_result result = mica_spawn(world, resource, NULL);
+        mica_result result = mica_spawn(other, resource, NULL);
         reached = faulty.failures > 0;
         faulty_allocator_fail_at(&faulty, 0, false);
-        expect_valid(world);
+        expect_valid(other);
         ck_assert(result == MICA_OK || (reached && result == MICA_ERROR_MEMORY));
-        ck_assert_uint_eq((uint32_t)mica_world_get_stats(world).entity_count, result == MICA_OK ? left : 0);
-        ck_assert(result != MICA_OK || mica_world_hash(world) == hash);
+        ck_assert(reached || mica_world_hash_content(other) == mica_world_hash_content(world));
         forget_reports(&heard);
-        close_world(world, &heard);
+        close_world(other, &heard);
         faulty_allocator_free(&faulty);
     }
     ck_assert_uint_gt(k, 10);
     mica_resource_free(resource);
     mica_blob_free(&blob);
+    close_world(world, &heard);
+}
+
+/* A world whose hooks bring rows out of order: they are moved into new chunks, for which, in some sizes, there is no memory yet. */
+START_TEST(rows_are_rearranged_or_the_spawn_fails)
+{
+    for (uint32_t count = 100; count < 20000; count *= 2)
+        expect_rearranged(count);
+}
+END_TEST
+
+START_TEST(a_file_can_have_a_relation_without_edges)
+{
+    mica_draft *draft = mica_draft_create(NULL);
+    mica_draft_component(draft, &(mica_draft_component_def){.type = &mica_type_of_Invites});
+    mica_draft_entity(draft, MICA_NO_PARENT, "anna");
+    mica_blob blob;
+    ck_assert_int_eq(mica_draft_finish(draft, NULL, &blob), MICA_OK);
+    mica_resource *resource = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
+    mica_world *world = open_world(&heard);
+    mica_define(world, Invites);
+    ck_assert(resource && mica_spawn(world, resource, NULL) == MICA_OK);
+    mica_entity anna = mica_find(world, "anna");
+    ck_assert(mica_is_alive(world, anna) && !mica_has(world, anna, Invites));
+    mica_resource_free(resource);
+    mica_blob_free(&blob);
+    mica_draft_destroy(draft);
+    close_world(world, &heard);
 }
 END_TEST
 
@@ -194,4 +232,4 @@ START_TEST(a_name_of_a_hook_stays)
 END_TEST
 
 TEST_SUITE(spawn_failure, spawning_edges_fails_cleanly_without_memory, a_relation_can_not_have_a_spawn_function,
-           rows_are_rearranged_or_the_spawn_fails, a_name_of_a_hook_stays)
+           rows_are_rearranged_or_the_spawn_fails, a_file_can_have_a_relation_without_edges, a_name_of_a_hook_stays)
