@@ -179,7 +179,8 @@ static void fill(const scene *scene, uint32_t count)
     for (uint32_t i = 1; i < count; i += 9) /* rows of the dead wait for the next flush */
         mica_destroy(world, all[i]);
     mica_entity room = mica_create(world); /* a name stays where it was given */
-    REQUIRE(mica_name_set(world, last[99], room, "in a room that was destroyed") == MICA_OK && mica_destroy(world, room));
+    REQUIRE(mica_name_set(world, last[99], room, "in a room that was destroyed") == MICA_OK &&
+            mica_destroy(world, room));
     Hit hit = {.strength = 3, .where = {{1, true}, {2, false}}, .by = all[1]};
     REQUIRE(mica_stream_push_id(scene->hits, &hit, sizeof hit, MICA_HERE));
     mica_broadcast_id(world, (mica_value){.component = MICA_ID(Hit), .data = &hit, .size_bytes = sizeof hit},
