@@ -87,9 +87,16 @@ static void check_propagation(void)
     EXPECT(mica_event_emit(world, MICA_EVENT_USER, 0, last, (mica_value){0}) && digits == 0);
     EXPECT(mica_flush(world) == MICA_OK && digits == 4325);
     digits = 0;
+    mica_commands *commands = mica_commands_create(world);
+    EXPECT(mica_command_propagate(commands, MICA_EVENT_USER, 0, mica_parent(world, last), (mica_value){0}));
+    EXPECT(mica_command_emit(commands, MICA_EVENT_USER, 0, last, (mica_value){0}) && digits == 0);
+    EXPECT(mica_flush(world) == MICA_OK && digits == 4325);
+    digits = 0;
     def = (mica_observer_def){.event = MICA_EVENT_ADD, .component = MICA_ID(Place), .fn = arrive, .context = &digits};
     def.existing = true;
+    EXPECT(!mica_is_observed_id(world, MICA_ID(Place)));
     EXPECT(mica_observer_add(world, &def).id && digits == 12345);
+    EXPECT(mica_is_observed_id(world, MICA_ID(Place)));
     close_world(world, 0);
 }
 

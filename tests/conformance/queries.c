@@ -93,6 +93,16 @@ static void check_loops(mica_world *world)
     mica_entity first = mica_query_first(moving);
     EXPECT(mica_query_matches(moving, first) && !mica_query_matches(moving, mica_nil()));
 
+    char text[200], again[200];
+    mica_term terms[8];
+    mica_value_error error;
+    EXPECT(mica_query_write_text(moving, text, sizeof text) < sizeof text);
+    mica_query *written = mica_query_text(world, text, &error);
+    EXPECT(written && mica_query_count(written) == mica_query_count(moving));
+    EXPECT(mica_query_terms(written, terms, 8) == mica_query_terms(moving, NULL, 0));
+    EXPECT(mica_query_explain(moving, text, sizeof text) == mica_query_explain(written, again, sizeof again));
+    EXPECT(!mica_query_text(world, "Place, Plase", &error) && error.position == 7);
+
     float sum = 0;
     mica_query_each(moving, sum_up, &sum);
     print_hash("each", 0, (uint64_t)sum);

@@ -229,25 +229,28 @@ static bool find_place(mica_world *world, micap_target *target, const micap_targ
     return target->to;
 }
 
-static __attribute__((noinline)) micap_origin *add_origin(mica_world *world, micap_archetype *archetype)
+static MICAP_COLD bool grow_origins(mica_world *world)
 {
     micap_flush *flush = &world->flush;
-    if (!MICAP_RESERVE(&world->memory, flush->origins, &flush->origin_capacity, (uint64_t)flush->origin_count + 1))
-        return micap_fail_memory(world, "flush"), NULL;
+    if (MICAP_RESERVE(&world->memory, flush->origins, &flush->origin_capacity, (uint64_t)flush->origin_count + 1))
+        return true;
+    micap_fail_memory(world, "flush");
+    return false;
+}
+
+/* What the flush knows of an archetype, whose place may be left over from another flush. NULL with a report if memory runs out. */
+static MICAP_INLINE micap_origin *origin_of(mica_world *world, micap_archetype *archetype)
+{
+    micap_flush *flush = &world->flush;
+    uint32_t place = archetype->flush_place;
+    if (MICAP_LIKELY(place < flush->origin_count && flush->origins[place].archetype == archetype))
+        return &flush->origins[place];
+    if (MICAP_UNLIKELY(flush->origin_count == flush->origin_capacity) && !grow_origins(world))
+        return NULL;
     archetype->flush_place = flush->origin_count;
     micap_origin *origin = &flush->origins[flush->origin_count++];
     *origin = (micap_origin){.archetype = archetype};
     return origin;
-}
-
-/* What the flush knows of an archetype, whose place may be left over from another flush. NULL with a report if memory runs out. */
-static inline micap_origin *origin_of(mica_world *world, micap_archetype *archetype)
-{
-    const micap_flush *flush = &world->flush;
-    uint32_t place = archetype->flush_place;
-    if (MICAP_LIKELY(place < flush->origin_count && flush->origins[place].archetype == archetype))
-        return &flush->origins[place];
-    return add_origin(world, archetype);
 }
 
 /* Adds the group of (from, to), if there is room for it in memory. */

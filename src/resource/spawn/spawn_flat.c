@@ -21,8 +21,8 @@ static bool take_column(const mica_world *world, micap_component_block *block, m
 {
     mica_component component = atomic_load_explicit(&block->column, memory_order_relaxed);
     *out = (mica_value){component, block->type->size_bytes, block->instances};
-    return component && mica_component_next(world, component - 1) == component &&
-           !mica_is_observed_id(world, component);
+    return component && !mica_is_observed_id(world, component) &&
+           mica_component_next(world, component - 1) == component;
 }
 
 bool micap_spawn_flat(mica_world *world, const mica_resource *resource, const mica_spawn_def *def,
