@@ -34,7 +34,7 @@ static inline __attribute__((always_inline)) void keep(const micap_grid *grid, m
     double dx = offset_on(&grid->axes[0], is_torus, search->at[0], entry->at[0]);
     double dy = offset_on(&grid->axes[1], is_torus, search->at[1], entry->at[1]);
     double dz = has_depth ? offset_on(&grid->axes[2], is_torus, search->at[2], entry->at[2]) : 0;
-    mica_neighbour found = {entry->entity, has_depth ? dx * dx + dy * dy + dz * dz : dx * dx + dy * dy, {dx, dy, dz}};
+    mica_neighbour found = {entry->entity, dx * dx + dy * dy + dz * dz, {dx, dy, dz}};
     if (search->count < search->capacity)
         search->out[search->count] = found;
     else if (search->nearest)
@@ -58,7 +58,7 @@ static inline __attribute__((always_inline)) void test_entries(const micap_grid 
             double dx = offset_on(&grid->axes[0], is_torus, x, entries[i].at[0]);
             double dy = offset_on(&grid->axes[1], is_torus, y, entries[i].at[1]);
             double dz = has_depth ? offset_on(&grid->axes[2], is_torus, z, entries[i].at[2]) : 0;
-            double distance = has_depth ? dx * dx + dy * dy + dz * dz : dx * dx + dy * dy;
+            double distance = dx * dx + dy * dy + dz * dz;
             hits[hit_count] = (uint8_t)i;
             hit_count += distance <= limit;
         }

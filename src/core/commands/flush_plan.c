@@ -619,7 +619,7 @@ static __attribute__((noinline)) micap_route *look_up_route(mica_world *world, c
     if (from && !route) {
         void *place;
         route = add_route(world, kind, from, &place);
-        flush->origins[from->flush_place].first_route = route; /* adding it may have moved the origins */
+        origin->first_route = route; /* its group is of the same archetype: no other origin was added */
     } else if (!route || route->kind != kind) {
         route = find_other_route(world, kind, from);
     }
