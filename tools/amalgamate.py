@@ -169,6 +169,8 @@ def source_file():
 
 
 def main():
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "mica.h").write_text(public_header(), encoding="utf-8")
