@@ -1,0 +1,96 @@
+/* A cluster on one rank.
+ *
+ *     cluster.c           creating, steps, statistics               handshake.c         comparing the programs of all ranks
+ *     cluster_start.c     before the first step; common results     cluster_save.c      saving and loading
+ *     manifest.c          the list of the parts of a save           part_transfer.c     entities of a part to another world
+ *     join_save.c         all parts as one file, for tools          reference.c         entities in components and relations
+ *     identity_map.c      identities, entities and stand-ins
+ *     exchange.c          entities and neighbours to other ranks    distribution.c      which rank owns what; balancing
+ *     new_identities.c    identities of new entities                mail.c              messages to entities of other ranks
+ *     cell_space.c        cells and the curve                       cell_table.c        the cells of this rank and their owners
+ *     neighbour_table.c   what systems see of other entities        value_codec.c       entities as bytes
+ *     reduce.c            reductions; exact_sum.c: sums             transport.c         MPI */
+#ifndef MICAP_CLUSTER_CLUSTER_STATE_H
+#define MICAP_CLUSTER_CLUSTER_STATE_H
+
+#include "cluster/cell_table.h"
+#include "cluster/neighbour_table.h"
+#include "cluster/number_field.h"
+#include "cluster/transport.h"
+#include "cluster/value_codec.h"
+
+#include <pthread.h>
+
+/* An entity that has to go to another rank. */
+typedef struct micap_leaver {
+    mica_entity entity;
+    uint64_t identity; /* 0: it is new */
+    uint32_t rank;
+} micap_leaver;
+
+/* A message on its way: the value is at `offset` of the bytes of its list. */
+typedef struct micap_letter {
+    uint64_t to, from;
+    uint32_t kind; /* number of its type */
+    uint32_t offset, byte_count;
+} micap_letter;
+
+typedef struct micap_letters {
+    micap_letter *letters;
+    uint32_t count, capacity;
+    micap_bytes bytes;
+} micap_letters;
+
+struct mica_cluster {
+    micap_memory memory;
+    mica_world *world;
+    mica_component component; /* of shared entities */
+    micap_number_field coordinates[3];
+    mica_cluster_key_fn key;
+    void *context;
+    double reach;
+    uint64_t seed;
+    uint32_t balance_steps;
+    bool is_distributed;
+    mica_component *messages;
+    uint32_t message_count;
+    mica_location location;
+
+    micap_transport transport;
+    micap_codec codec;
+    micap_cell_space space;
+    micap_cell_table cells;
+    micap_neighbour_table table;
+    mica_query *shared;   /* all shared entities: component, identity if there is one */
+    mica_query *visible;  /* those with an identity that queries show, with the components of the table */
+    mica_query *new_ones; /* without an identity */
+
+    uint64_t tick;
+    bool is_started;
+    bool must_clear_cells; /* ranges have changed */
+    mica_result result;
+    atomic_bool must_stop;
+    double work_seconds; /* since ranges were adapted */
+    mica_cluster_stats stats;
+
+    micap_parcel *parcels; /* one for each rank that gets something */
+    uint32_t parcel_count, parcel_capacity;
+    uint32_t *parcel_of_rank; /* 1 + its number; 0: none */
+    micap_leaver *leavers;
+    uint32_t leaver_count, leaver_capacity;
+
+    struct micap_new_identities *new_identities;
+    micap_identity_map identities;
+    struct micap_references *references; /* NULL: no component has entities */
+    pthread_mutex_t mail_lock;           /* of `sent`: systems send in parallel */
+    micap_letters sent;
+    micap_letters arrived; /* for entities of this rank */
+};
+
+/* Remembers the first failure of this rank; the end of the step tells the others. */
+void micap_cluster_fail(mica_cluster *cluster, mica_result result, const char *text);
+
+/* The cell of a shared entity; MICAP_NO_CELL if memory is short. `value` is its component, and the position is returned. */
+uint32_t micap_cluster_cell(mica_cluster *cluster, mica_entity entity, const void *value, double out_at[3]);
+
+#endif

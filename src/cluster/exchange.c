@@ -1,0 +1,357 @@
+#include "cluster/exchange.h"
+
+#include "base/hash.h"
+#include "cluster/mail.h"
+#include "cluster/new_identities.h"
+#include "cluster/reference.h"
+#include "mica/bulk.h"
+#include "mica/component.h"
+#include "mica/hierarchy.h"
+
+#include <stdio.h>
+
+enum { MAGIC = 0x3143434d, HEADER_BYTES = 12, END_BYTES = 9 };
+
+/* ---- parcels */
+
+static void empty_parcels(mica_cluster *cluster)
+{
+    for (uint32_t i = 0; i < cluster->parcel_count; ++i)
+        cluster->parcels[i].bytes.count = 0;
+}
+
+static micap_parcel *add_parcel(mica_cluster *cluster, uint32_t rank)
+{
+    if (!MICAP_RESERVE(&cluster->memory, cluster->parcels, &cluster->parcel_capacity,
+                       (uint64_t)cluster->parcel_count + 1)) {
+        micap_cluster_fail(cluster, MICA_ERROR_MEMORY, "out of memory for another rank");
+        return NULL;
+    }
+    cluster->parcel_of_rank[rank] = ++cluster->parcel_count;
+    micap_parcel *parcel = &cluster->parcels[cluster->parcel_count - 1];
+    *parcel = (micap_parcel){.rank = rank, .bytes = {.memory = &cluster->memory}};
+    return parcel;
+}
+
+micap_bytes *micap_exchange_parcel(mica_cluster *cluster, uint32_t rank)
+{
+    uint32_t number = cluster->parcel_of_rank[rank];
+    micap_parcel *parcel = number ? &cluster->parcels[number - 1] : add_parcel(cluster, rank);
+    if (parcel && !parcel->bytes.count) {
+        micap_bytes_put32(&parcel->bytes, MAGIC);
+        micap_bytes_put64(&parcel->bytes, cluster->tick);
+    }
+    return parcel ? &parcel->bytes : NULL;
+}
+
+static uint64_t checksum(const char *bytes, size_t byte_count)
+{
+    micap_hasher hasher;
+    micap_hasher_init(&hasher);
+    micap_hasher_bytes(&hasher, bytes, byte_count);
+    return micap_hasher_finish(&hasher);
+}
+
+static void close_parcels(mica_cluster *cluster)
+{
+    for (uint32_t i = 0; i < cluster->parcel_count; ++i) {
+        micap_bytes *bytes = &cluster->parcels[i].bytes;
+        if (!bytes->count)
+            continue;
+        uint64_t sum = checksum(bytes->data, bytes->count);
+        micap_bytes_put(bytes, &(uint8_t){MICAP_RECORD_END}, 1);
+        micap_bytes_put64(bytes, sum);
+        if (bytes->failed) {
+            micap_cluster_fail(cluster, MICA_ERROR_MEMORY, "out of memory for what goes to another rank");
+            bytes->failed = false;
+            bytes->count = 0;
+        }
+    }
+}
+
+/* ---- verifying */
+
+static const char *check_ghost(const mica_cluster *cluster, micap_reader *reader)
+{
+    const micap_ghost_layout *layout = &cluster->table.layout;
+    uint64_t identity = micap_reader_take64(reader), present = 0;
+    for (uint32_t i = 0; i < cluster->space.axis_count; ++i)
+        micap_reader_take(reader, cluster->coordinates[i].bytes);
+    const char *values = micap_reader_take(reader, layout->row_bytes);
+    if (values)
+        memcpy(&present, values, sizeof present);
+    if (cluster->key || !identity || present >> layout->count)
+        return "a neighbour is invalid";
+    return NULL;
+}
+
+static const char *check_record(mica_cluster *cluster, micap_reader *reader)
+{
+    const char *kind = micap_reader_take(reader, 1);
+    switch (kind ? *kind : 0) {
+    case MICAP_RECORD_ENTITY: micap_reader_take64(reader); return micap_codec_check_entity(&cluster->codec, reader);
+    case MICAP_RECORD_LETTER: return micap_mail_check(cluster, reader);
+    case MICAP_RECORD_GHOST: return check_ghost(cluster, reader);
+    case MICAP_RECORD_NOTE: return micap_references_check(cluster, reader);
+    default: return "a record is of no known kind";
+    }
+}
+
+const char *micap_exchange_check(mica_cluster *cluster, const char *bytes, size_t byte_count)
+{
+    micap_reader reader = {.begin = bytes, .at = bytes, .end = bytes + byte_count};
+    if (byte_count < HEADER_BYTES + END_BYTES || micap_reader_take32(&reader) != MAGIC)
+        return "it does not begin as a parcel does";
+    if (micap_reader_take64(&reader) != cluster->tick)
+        return "it is of another step";
+    reader.end -= END_BYTES;
+    micap_reader end = {.begin = bytes, .at = reader.end + 1, .end = reader.end + END_BYTES};
+    if (*reader.end != MICAP_RECORD_END || micap_reader_take64(&end) != checksum(bytes, byte_count - END_BYTES))
+        return "its checksum is wrong";
+    while (micap_reader_left(&reader)) {
+        const char *problem = check_record(cluster, &reader);
+        if (problem || reader.failed)
+            return problem ? problem : "a record is cut off";
+    }
+    return NULL;
+}
+
+/* ---- using what has arrived */
+
+uint32_t micap_cluster_cell(mica_cluster *cluster, mica_entity entity, const void *value, double out_at[3])
+{
+    out_at[0] = out_at[1] = out_at[2] = 0;
+    if (cluster->key) {
+        uint64_t key = cluster->key(cluster->world, entity, cluster->context);
+        return micap_cell_table_require(&cluster->cells, key, (micap_cell){{0}});
+    }
+    for (uint32_t i = 0; i < cluster->space.axis_count; ++i)
+        out_at[i] =
+            micap_number_field_load(&cluster->coordinates[i], (const char *)value + cluster->coordinates[i].offset);
+    micap_cell_space_wrap(&cluster->space, out_at);
+    micap_cell cell = micap_cell_of(&cluster->space, out_at);
+    return micap_cell_table_require(&cluster->cells, micap_cell_number(cell), cell);
+}
+
+static void use_ghost(mica_cluster *cluster, uint32_t from, micap_reader *reader)
+{
+    micap_neighbour_row row = {.identity = micap_reader_take64(reader), .rank = from};
+    for (uint32_t axis = 0; axis < cluster->space.axis_count; ++axis) {
+        const micap_number_field *coordinate = &cluster->coordinates[axis];
+        row.at[axis] = micap_number_field_load(coordinate, micap_reader_take(reader, coordinate->bytes));
+    }
+    micap_cell_space_wrap(&cluster->space, row.at);
+    micap_cell cell = micap_cell_of(&cluster->space, row.at);
+    row.cell = micap_cell_table_require(&cluster->cells, micap_cell_number(cell), cell);
+    const char *values = micap_reader_take(reader, cluster->table.layout.row_bytes);
+    char *to = row.cell == MICAP_NO_CELL ? NULL : micap_neighbour_table_add(&cluster->table, &row);
+    if (to)
+        memcpy(to, values, cluster->table.layout.row_bytes);
+    else
+        micap_cluster_fail(cluster, MICA_ERROR_MEMORY, "out of memory for neighbours");
+}
+
+static void use_entity(mica_cluster *cluster, micap_reader *reader)
+{
+    uint64_t identity = micap_reader_take64(reader);
+    micap_reader begin = *reader;
+    if (!identity) {
+        micap_codec_check_entity(&cluster->codec, reader);
+        micap_new_identities_add_arrival(cluster, begin.at, (size_t)(reader->at - begin.at));
+        return;
+    }
+    if (mica_is_nil(micap_codec_create_entity(&cluster->codec, reader, identity))) {
+        char text[120];
+        snprintf(text, sizeof text, "an entity of another rank, identity %llx, can't be created here",
+                 (unsigned long long)identity);
+        micap_cluster_fail(cluster, MICA_ERROR_REFUSED, text);
+        *reader = begin;
+        micap_codec_check_entity(&cluster->codec, reader);
+    }
+    ++cluster->stats.arrived_count;
+}
+
+static void receive(uint32_t from, const char *bytes, size_t byte_count, void *context)
+{
+    mica_cluster *cluster = context;
+    const char *problem = micap_exchange_check(cluster, bytes, byte_count);
+    if (problem) {
+        char text[200];
+        snprintf(text, sizeof text, "what rank %u sent is invalid: %s", from, problem);
+        micap_cluster_fail(cluster, MICA_ERROR_DATA, text);
+        return;
+    }
+    micap_reader reader = {.begin = bytes, .at = bytes + HEADER_BYTES, .end = bytes + byte_count - END_BYTES};
+    while (micap_reader_left(&reader))
+        switch (*micap_reader_take(&reader, 1)) {
+        case MICAP_RECORD_ENTITY: use_entity(cluster, &reader); break;
+        case MICAP_RECORD_LETTER: micap_mail_receive(cluster, &reader); break;
+        case MICAP_RECORD_NOTE: micap_references_receive(cluster, from, &reader); break;
+        default: use_ghost(cluster, from, &reader); break;
+        }
+}
+
+void micap_exchange_round(mica_cluster *cluster)
+{
+    close_parcels(cluster);
+    if (!micap_transport_exchange(&cluster->transport, cluster->parcels, cluster->parcel_count, receive, cluster))
+        micap_cluster_fail(cluster, MICA_ERROR_MEMORY, "out of memory for what another rank sent");
+    empty_parcels(cluster);
+}
+
+/* ---- the first round: entities */
+
+/* Lists the entities of this rank whose cells belong to others. */
+static void list_leavers(mica_cluster *cluster)
+{
+    cluster->leaver_count = 0;
+    for (mica_view view = mica_query_begin(cluster->shared); mica_view_next(&view);) {
+        const char *values = mica_view_read_at(&view, 0);
+        uint32_t stride = mica_component_type(cluster->component)->size_bytes;
+        for (uint32_t i = 0; i < view.count; ++i) {
+            double at[3];
+            uint32_t cell = micap_cluster_cell(cluster, view.entities[i], values + (size_t)i * stride, at);
+            uint32_t owner = cell == MICAP_NO_CELL ? cluster->transport.rank : cluster->cells.cells[cell].owner;
+            if (cell != MICAP_NO_CELL && owner == cluster->transport.rank)
+                continue;
+            if (cell == MICAP_NO_CELL || !MICAP_RESERVE(&cluster->memory, cluster->leavers, &cluster->leaver_capacity,
+                                                        (uint64_t)cluster->leaver_count + 1)) {
+                micap_cluster_fail(cluster, MICA_ERROR_MEMORY, "out of memory for entities that leave");
+                return;
+            }
+            cluster->leavers[cluster->leaver_count++] = (micap_leaver){view.entities[i], 0, owner};
+        }
+    }
+}
+
+static void send_leavers(mica_cluster *cluster)
+{
+    for (uint32_t i = 0; i < cluster->leaver_count; ++i) {
+        mica_entity entity = cluster->leavers[i].entity;
+        const mica_identity *identity = mica_get(cluster->world, entity, mica_identity);
+        micap_bytes *bytes = micap_exchange_parcel(cluster, cluster->leavers[i].rank);
+        if (!bytes)
+            return;
+        micap_bytes_put(bytes, &(uint8_t){MICAP_RECORD_ENTITY}, 1);
+        cluster->leavers[i].identity = identity ? identity->value : 0;
+        micap_bytes_put64(bytes, cluster->leavers[i].identity);
+        micap_codec_put_entity(&cluster->codec, bytes, entity);
+        micap_references_leave(cluster, entity, cluster->leavers[i].identity, cluster->leavers[i].rank);
+    }
+    cluster->stats.departed_count = cluster->leaver_count;
+}
+
+/* ---- the second round: neighbours */
+
+/* Copies the components of a row of a view that the table shows. */
+static void fill_values(const micap_ghost_layout *layout, const mica_view *view, uint32_t row, char *out)
+{
+    uint64_t present = 0;
+    for (uint32_t i = 0; i < layout->count; ++i) {
+        const char *column = mica_view_read_at(view, i + 2);
+        if (!column)
+            continue;
+        present |= (uint64_t)1 << i;
+        memcpy(out + layout->offsets[i], column + (size_t)row * layout->sizes[i], layout->sizes[i]);
+    }
+    memcpy(out, &present, sizeof present);
+}
+
+static void send_ghost(mica_cluster *cluster, const micap_neighbour_row *row, const char *value, const char *values)
+{
+    const micap_table_cell *cell = &cluster->cells.cells[row->cell];
+    for (uint32_t i = 0; i < cell->needed_count; ++i) {
+        micap_bytes *bytes = micap_exchange_parcel(cluster, cluster->cells.needed[cell->needed_first + i]);
+        if (!bytes)
+            return;
+        micap_bytes_put(bytes, &(uint8_t){MICAP_RECORD_GHOST}, 1);
+        micap_bytes_put64(bytes, row->identity);
+        for (uint32_t axis = 0; axis < cluster->space.axis_count; ++axis)
+            micap_bytes_put(bytes, value + cluster->coordinates[axis].offset, cluster->coordinates[axis].bytes);
+        micap_bytes_put(bytes, values, cluster->table.layout.row_bytes);
+    }
+}
+
+static void fill_table(mica_cluster *cluster)
+{
+    uint32_t stride = mica_component_type(cluster->component)->size_bytes;
+    for (mica_view view = mica_query_begin(cluster->visible); mica_view_next(&view);) {
+        const char *values = mica_view_read_at(&view, 0);
+        const mica_identity *identities = mica_view_read_at(&view, 1);
+        for (uint32_t i = 0; i < view.count; ++i) {
+            micap_neighbour_row row = {
+                .identity = identities[i].value, .entity = view.entities[i], .rank = cluster->transport.rank};
+            const char *value = values + (size_t)i * stride;
+            row.cell = micap_cluster_cell(cluster, row.entity, value, row.at);
+            char *to = row.cell == MICAP_NO_CELL ? NULL : micap_neighbour_table_add(&cluster->table, &row);
+            if (!to) {
+                micap_cluster_fail(cluster, MICA_ERROR_MEMORY, "out of memory for neighbours");
+                return;
+            }
+            fill_values(&cluster->table.layout, &view, i, to);
+            if (cluster->cells.cells[row.cell].needed_count)
+                send_ghost(cluster, &row, value, to);
+        }
+    }
+    cluster->stats.owned_count = cluster->table.added.count;
+}
+
+void micap_exchange_neighbours(mica_cluster *cluster)
+{
+    micap_neighbour_table_begin(&cluster->table);
+    fill_table(cluster);
+    micap_references_send(cluster);
+    micap_exchange_round(cluster);
+    micap_references_finish(cluster);
+    if (!micap_neighbour_table_end(&cluster->table, &cluster->cells))
+        micap_cluster_fail(cluster, MICA_ERROR_MEMORY, "out of memory for neighbours");
+    cluster->stats.ghost_count = cluster->table.ghost_count;
+}
+
+/* Links of the hierarchy are handles. */
+static void refuse_links(mica_cluster *cluster)
+{
+    for (mica_view view = mica_query_begin(cluster->shared); mica_view_next(&view);)
+        for (uint32_t i = 0; i < view.count; ++i)
+            if (!mica_is_nil(mica_parent(cluster->world, view.entities[i])) ||
+                !mica_is_nil(mica_first_child(cluster->world, view.entities[i]))) {
+                micap_cluster_fail(cluster, MICA_ERROR_REFUSED, "a shared entity has a parent or children");
+                return;
+            }
+}
+
+void micap_exchange_check_world(mica_cluster *cluster)
+{
+    if (!micap_codec_update(&cluster->codec))
+        micap_cluster_fail(cluster, MICA_ERROR_MEMORY, "out of memory for components");
+    if (cluster->codec.problem[0])
+        micap_cluster_fail(cluster, MICA_ERROR_REFUSED, cluster->codec.problem);
+    if (mica_linked_count(cluster->world))
+        refuse_links(cluster);
+    if (cluster->is_started && cluster->codec.has_references && !cluster->references)
+        micap_cluster_fail(
+            cluster, MICA_ERROR_REFUSED,
+            "a relation, or a component with a field of type mica_entity, was defined after the first step");
+}
+
+void micap_exchange_run(mica_cluster *cluster)
+{
+    micap_exchange_check_world(cluster);
+    micap_references_mark(cluster);
+    micap_references_settle(cluster);
+    micap_mail_send(cluster);
+    /* Cells that nothing is in any more are forgotten now and then. */
+    if (cluster->must_clear_cells || cluster->cells.cell_count > 4 * (uint64_t)cluster->table.sorted.count + 1024)
+        micap_cell_table_clear(&cluster->cells);
+    cluster->must_clear_cells = false;
+    if (cluster->transport.rank_count > 1 && cluster->result == MICA_OK) {
+        list_leavers(cluster);
+        send_leavers(cluster);
+    }
+    if (cluster->codec.problem[0])
+        micap_cluster_fail(cluster, MICA_ERROR_REFUSED, cluster->codec.problem);
+    micap_exchange_round(cluster);
+    micap_new_identities_assign(cluster);
+    micap_mail_forward(cluster);
+    micap_exchange_neighbours(cluster);
+}

@@ -1,0 +1,71 @@
+/* What mica_cluster_around and mica_cluster_read show: the shared entities of this rank and those of others within reach, as they were when
+ * the table was built. Rows are sorted by cell, and within a cell by identity, so that their order does not depend on ranks. */
+#ifndef MICAP_CLUSTER_NEIGHBOUR_TABLE_H
+#define MICAP_CLUSTER_NEIGHBOUR_TABLE_H
+
+#include "base/byte_stream.h"
+#include "cluster/cell_table.h"
+
+enum { MICAP_GHOSTS_MAX = 30 };
+#define MICAP_NO_ROW UINT32_MAX
+
+typedef struct micap_neighbour_row {
+    uint64_t identity;
+    double at[3];
+    mica_entity entity; /* nil: on another rank */
+    uint32_t rank;
+    uint32_t cell; /* index in the cell table */
+} micap_neighbour_row;
+
+/* The components that are copied, one after another, after a word that says which of them a row has. */
+typedef struct micap_ghost_layout {
+    mica_component components[MICAP_GHOSTS_MAX];
+    uint32_t offsets[MICAP_GHOSTS_MAX];
+    uint32_t sizes[MICAP_GHOSTS_MAX];
+    uint32_t count;
+    uint32_t row_bytes;
+} micap_ghost_layout;
+
+typedef struct micap_rows {
+    micap_neighbour_row *rows;
+    char *values; /* row_bytes each */
+    uint32_t count;
+    uint32_t row_capacity, value_capacity;
+} micap_rows;
+
+typedef struct micap_neighbour_table {
+    micap_memory *memory;
+    const micap_cell_space *space;
+    micap_ghost_layout layout;
+    micap_rows added;  /* in the order in which they were added */
+    micap_rows sorted; /* by cell and identity */
+    uint32_t ghost_count;
+    uint32_t *row_of_index; /* by the index of an entity of this rank: 1 + its row; 0: none */
+    uint32_t row_of_index_capacity;
+    uint32_t *slots; /* by identity, built on demand: 1 + a row */
+    uint32_t slot_capacity;
+    bool has_slots;
+} micap_neighbour_table;
+
+void micap_neighbour_table_free(micap_neighbour_table *table);
+void micap_neighbour_table_begin(micap_neighbour_table *table);
+
+/* Adds a row; returns its values for the caller to fill, or NULL if memory is short. */
+char *micap_neighbour_table_add(micap_neighbour_table *table, const micap_neighbour_row *row);
+
+/* Sorts what was added. False if memory is short: then the table is empty. */
+bool micap_neighbour_table_end(micap_neighbour_table *table, micap_cell_table *cells);
+
+/* The row of an entity of this rank; MICAP_NO_ROW if it has none. */
+uint32_t micap_neighbour_table_row(const micap_neighbour_table *table, mica_entity entity);
+
+/* The identity of an entity of this rank; 0 if it has no row. Systems need not declare that they read it, as the table does not change. */
+uint64_t micap_neighbour_table_identity(const micap_neighbour_table *table, mica_entity entity);
+
+/* The row of an identity. False if memory is short. */
+bool micap_neighbour_table_find(micap_neighbour_table *table, uint64_t identity, uint32_t *out_row);
+
+uint32_t micap_neighbour_table_search(const micap_neighbour_table *table, const micap_cell_table *cells, uint32_t row,
+                                      double radius, mica_cluster_neighbour *out, uint32_t capacity);
+
+#endif

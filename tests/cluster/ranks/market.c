@@ -1,0 +1,74 @@
+/* Traders that are owned by key, and whose price follows from reductions over all of them. */
+#include "models.h"
+
+#include <string.h>
+
+typedef struct Trader { uint32_t district; double money; int32_t goods; } Trader;
+MICA_COMPONENT(Trader, district, money, goods)
+typedef struct Price { double value; } Price;
+MICA_SINGLETON(Price, value)
+
+static mica_cluster *the_cluster;
+
+static uint64_t district_of(const mica_world *world, mica_entity entity, void *context)
+{
+    (void)context;
+    return (uint64_t)mica_get(world, entity, Trader)->district << 52;
+}
+
+static void trade(mica_view *view)
+{
+    Trader *trader = mica_view_write(view, Trader);
+    double price = mica_singleton_get(view->world, Price)->value;
+    for (uint32_t i = 0; i < view->count; ++i) {
+        mica_random random = mica_cluster_random(the_cluster, view->entities[i], 0);
+        double value = price * (0.8 + 0.4 * mica_random_double(&random));
+        bool buys = value > price && trader[i].money >= price;
+        trader[i].goods += buys ? 1 : trader[i].goods > 0 ? -1 : 0;
+        trader[i].money += buys ? -price : price * 0.9;
+        if (mica_random_below(&random, 10) == 0)
+            trader[i].district = mica_random_below(&random, 64);
+    }
+}
+
+static mica_cluster *create(mica_world *world, const settings *settings)
+{
+    the_cluster = mica_cluster_create(world, &(mica_cluster_def){.grid = {.component = MICA_ID(Trader)},
+                                                                 .key = district_of,
+                                                                 .balance_steps = settings->balance,
+                                                                 .seed = settings->seed});
+    mica_singleton_write(world, Price)->value = 10;
+    mica_system_add(
+        world, MICA_SYSTEM_WITH(trade, (MICA_USES(MICA_USE_READ(Price))), MICA_WRITE(Trader), MICA_HAS(mica_identity)));
+    if (settings->resume)
+        return the_cluster;
+    for (uint32_t i = 0; i < settings->agents; ++i)
+        mica_create(world, MICA_WITH(Trader, {i % 64, 100 + 0.1 * i, 5}));
+    return the_cluster;
+}
+
+/* The price of the next step, and everything that a reduction returns. */
+static uint64_t content(mica_world *world)
+{
+    mica_summary money, goods;
+    uint64_t bins[8], hash = 0, bits;
+    mica_cluster_reduce(the_cluster, &(mica_cluster_reduction){.component = MICA_ID(Trader), .field = "money"}, &money,
+                        NULL);
+    mica_cluster_reduce(
+        the_cluster,
+        &(mica_cluster_reduction){.component = MICA_ID(Trader), .field = "goods", .high = 16, .bin_count = 8}, &goods,
+        bins);
+    mica_singleton_write(world, Price)->value =
+        1 + money.sum / (double)(money.count * 10) + goods.sum / (double)goods.count / 7;
+    double numbers[] = {money.sum,     money.minimum, money.maximum,      goods.sum,
+                        goods.minimum, goods.maximum, (double)goods.count};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
+        memcpy(&bits, &numbers[i], sizeof bits);
+        hash = mix(hash, bits);
+    }
+    for (int i = 0; i < 8; ++i)
+        hash = mix(hash, bins[i]);
+    return mica_cluster_rank(the_cluster) ? 0 : hash; /* it is added up over all ranks */
+}
+
+const model market_model = {"market", create, content, NULL, NULL};

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Runs the models of tests/cluster/ranks and the example on different numbers of ranks and workers, with balancing off, every step and
+now and then, and compares the hashes after every step. It saves on some ranks and continues on others. Then it lets ranks hang, die and differ, and expects the job to end with a message
+that names the rank.
+
+    cluster.py BUILD_DIR [--long]      with --long: up to 16 ranks, more seeds and more faults
+"""
+import argparse
+import itertools
+import os
+import pathlib
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
+MODELS = ("wanderers", "flock", "market", "epidemic")
+SECONDS_MAX = 120
+TIME_LIMIT = 2  # of a model in which a rank hangs
+
+
+class Failure(Exception):
+    """What is wrong with a run."""
+
+
+def command(ranks, program, *arguments):
+    """Without mpirun if there is no number of ranks."""
+    return [*([*MPIRUN, "-n", str(ranks)] if ranks else []), str(program), *arguments]
+
+
+def run(words, may_fail=False):
+    """Returns (exit code, standard output, standard error)."""
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS_MAX, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise Failure(f"{' '.join(words)}: does not end") from error
+    if done.returncode and not may_fail:
+        raise Failure(f"{' '.join(words)}: ends with {done.returncode}\n{done.stdout[-500:]}{done.stderr[-2000:]}")
+    return done.returncode, done.stdout, done.stderr
+
+
+def compare(words, expected, what=lambda line: line):
+    lines = [what(line) for line in run(words)[1].splitlines()]
+    if not expected:
+        raise Failure(f"{' '.join(words)}: there is nothing to compare with")
+    for here, there in itertools.zip_longest(lines, expected):
+        if here != there:
+            raise Failure(f"{' '.join(words)}: prints {here!r} instead of {there!r}")
+
+
+def check_models(models, is_long):
+    """The hash after every step does not depend on ranks, workers and balancing."""
+    ranks = (1, 2, 3, 4, 7, 16) if is_long else (1, 2, 3, 4)
+    count = 0
+    for name, seed in itertools.product(MODELS, range(1, 6 if is_long else 2)):
+        fixed = (f"seed={seed}", "steps=40" if is_long else "steps=25")
+        expected = run(command(0, models, name, *fixed))[1].splitlines()
+        variants = list(itertools.product(ranks, (1, 2, 4) if is_long else (1, 2), (0, 1, 7)))
+        if not is_long:  # every number of ranks, workers and balancing, and some of their combinations
+            variants = [variant for i, variant in enumerate(variants) if i % 5 in (0, 3)]
+        for rank_count, workers, balance in variants:
+            compare(command(rank_count, models, name, *fixed, f"workers={workers}", f"balance={balance}"), expected)
+            count += 1
+    for seed in range(1, 10 if is_long else 3):
+        content = [line.split()[2] for line in run(command(0, models, "wanderers", f"seed={seed}", "plain=1"))[1].splitlines()]
+        compare(command(0, models, "wanderers", f"seed={seed}"), content, lambda line: line.split()[2])
+        compare(command(2, models, "wanderers", f"seed={seed}"), content, lambda line: line.split()[2])
+        count += 2
+    return count
+
+
+def check_example(example, is_long):
+    """The same binary with and without mpirun; a save continues on another number of ranks."""
+    expected = run(command(0, example, "1000", "60"))[1].splitlines()
+    if not re.search(r"hash [0-9a-f]{16}$", expected[-1]):
+        raise Failure(f"{example}: the last line has no hash: {expected[-1]}")
+    counts = (1, 2, 3, 4, 7, 16) if is_long else (2, 3, 4)
+    for rank_count in counts:
+        compare(command(rank_count, example, "1000", "60"), expected)
+    with tempfile.TemporaryDirectory() as folder:
+        run(command(3, example, "1000", "50", "--save", f"{folder}/save.mica"))
+        for rank_count in (0, 2):
+            compare(command(rank_count, example, "1000", "60", "--resume", f"{folder}/save.mica"), expected[2:])
+    return len(counts) + 2
+
+
+def check_tool(tool, path):
+    """The tool opens the parts of a save as one world."""
+    count = sum(int(number) for number in re.findall(r"entities (\d+)", pathlib.Path(path).read_text(encoding="utf-8")))
+    for words, text in ((["info"], f"{count} entities in"), (["check"], "sound"), (["sql"], str(count))):
+        shown = run([str(tool), *words, path, *(["select count(*) from Agent"] if words == ["sql"] else [])])[1]
+        if text not in shown:
+            raise Failure(f"mica {words[0]} {path}: does not say {text!r}:\n{shown}")
+
+
+def check_saves(models, is_long):
+    """A save continues with the same hashes on any number of ranks; a part that is missing or truncated is named."""
+    count = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for i, name in enumerate(MODELS):
+            path = f"{folder}/{name}.mica"
+            expected = run(command(0, models, name, "steps=20"))[1].splitlines()
+            for saved, loaded in [(0, 3), (3, 0), (2, 4), (4, 2), (3, 3)] if is_long else [(3, 2), (2, 0), (0, 3)][i % 2:]:
+                run(command(saved, models, name, "steps=12", "save_at=12", f"save={path}", "balance=1"))
+                compare(command(loaded, models, name, "steps=20", f"resume={path}"), expected[12:])
+                count += 1
+        files = sorted(pathlib.Path(folder).glob(f"{MODELS[0]}.mica.*"))
+        if len(files) != int(re.search(r"^parts (\d+)$", pathlib.Path(f"{folder}/{MODELS[0]}.mica").read_text(encoding="utf-8"), re.M).group(1)):
+            raise Failure(f"an old save has left parts: {files}")
+        path = f"{folder}/{MODELS[0]}.mica"
+        run(command(3, models, MODELS[0], "steps=12", "save_at=12", f"save={path}"))
+        check_tool(models.parent.parent / "mica", path)
+        for part, damage in ((1, lambda file: os.truncate(file, 100)), (2, os.remove)):
+            [file] = pathlib.Path(folder).glob(f"{MODELS[0]}.mica.*.{part}")
+            damage(file)
+            for rank_count in (0, 2):
+                code, _, errors = run(command(rank_count, models, MODELS[0], f"resume={path}"), may_fail=True)
+                expect_failure(f"{file} is damaged", code, errors, r"part [12] of the save, .* is rejected: its file")
+    return count
+
+
+def expect_failure(what, code, errors, pattern):
+    if code == 0:
+        raise Failure(f"{what}: ends with 0")
+    if not re.search(pattern, errors):
+        raise Failure(f"{what}: does not say {pattern!r}:\n{errors[-2000:]}")
+
+
+def check_hang(models, rank):
+    begin = time.monotonic()
+    code, _, errors = run(command(3, models, "wanderers", f"hangs={rank}"), may_fail=True)
+    expect_failure(f"rank {rank} hangs", code, errors, f"rank {rank} does not answer")
+    if time.monotonic() - begin > 10 * TIME_LIMIT:
+        raise Failure(f"rank {rank} hangs: the job ends after {time.monotonic() - begin:.0f} s")
+
+
+def check_difference(models, rank):
+    code, _, errors = run(command(3, models, "wanderers", f"differs={rank}"), may_fail=True)
+    expect_failure(f"rank {rank} differs", code, errors, f"rank {rank} differs from rank 0: here \"world at the start: hash")
+
+
+def children(process):
+    """The processes that a process has started, with their ranks."""
+    found = {}
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            environment = (entry / "environ").read_bytes().decode(errors="replace")
+        except (OSError, ValueError, IndexError):
+            continue
+        rank = re.search(r"OMPI_COMM_WORLD_RANK=(\d+)", environment)
+        if parent == process and rank:
+            found[int(rank.group(1))] = int(entry.name)
+    return found
+
+
+def check_kill(models, rank, seconds):
+    """A rank is killed at a random step."""
+    words = command(3, models, "flock", "steps=100000", "agents=300")
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()  # it has made a step
+        time.sleep(seconds)
+        os.kill(children(process.pid)[rank], signal.SIGKILL)
+        try:
+            _, errors = process.communicate(timeout=SECONDS_MAX)
+        except subprocess.TimeoutExpired as error:
+            process.kill()
+            raise Failure(f"rank {rank} is killed: the job does not end") from error
+        expect_failure(f"rank {rank} is killed", process.returncode, errors, rf"rank {rank}\b.*\n?.*signal 9")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--long", action="store_true")
+    options = parser.parse_args()
+    models = options.build / "tests/cluster_models"
+    if not models.exists():
+        sys.exit(f"{models} does not exist: Open MPI is missing")
+    try:
+        count = check_models(models, options.long)
+        for example in ("flocking", "epidemic"):
+            count += check_example(options.build / f"examples/cluster_{example}", options.long)
+        saves = check_saves(models, options.long)
+        for rank in range(3):
+            check_hang(models, rank)
+        for rank in (1, 2):
+            check_difference(models, rank)
+        kills = 100 if options.long else 3
+        for i in range(kills):
+            check_kill(models, i % 3, random.random() * 0.3)
+    except Failure as failure:
+        print(f"cluster: {failure}")
+        return 1
+    print(f"cluster: {count} runs on several ranks are equal, {saves} saves continue; 3 hangs, 2 differences and {kills} kills end the job")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
