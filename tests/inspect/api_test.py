@@ -1,0 +1,274 @@
+#!/usr/bin/env python3
+"""The API of mica inspect, on a running battle and on a file: api_test.py MICA INSPECTED SOURCE_DIR"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from programs import PAGE_TOKEN, Battle, Tool
+
+TOOL, PROGRAM, SOURCE = sys.argv[1:4]
+
+
+class Running(unittest.TestCase):
+    def setUp(self):
+        self.battle = Battle(PROGRAM, "--units", "1000")
+        self.tool = Tool(TOOL, self.battle.url)
+        self.tool.wait(lambda status: status["moments"] > 5, "the first frames arrive")
+
+    def tearDown(self):
+        self.tool.end()
+        self.battle.end()
+
+    def captain(self):
+        return self.tool.get("entities", query="Captain")["rows"][0]["id"]
+
+    def test_entities_are_listed_by_queries(self):
+        found = self.tool.get("entities", query="Soldier, Place", limit=3)
+        self.assertEqual(found["columns"], ["Soldier", "Place"])
+        self.assertEqual(len(found["rows"]), 3)
+        self.assertGreater(found["total"], 500)
+        self.assertIn("health", found["rows"][0]["cells"][0])
+        last = self.tool.get("entities", query="Captain", offset=1)
+        self.assertEqual(len(last["rows"]), 1)
+        self.assertEqual(self.tool.get("entities", query="Captain", offset=5)["rows"], [])
+        status, error = self.tool.call("GET", "entities", query="Soldier, Captan")
+        self.assertEqual((status, error["position"]), (400, 9))
+        self.assertIn("Captain", error["error"])
+
+    def test_a_plan_says_what_a_query_visits(self):
+        plan = self.tool.get("query", query="Captain")
+        self.assertEqual(plan["total"], 2)
+        self.assertIn("archetype", plan["plan"])
+
+    def test_the_tree_has_parents_and_children(self):
+        camp = next(row for row in self.tool.get("entities", query="Camp")["rows"] if row["name"] == "red camp")
+        self.assertEqual(camp["children"], 1)
+        children = self.tool.get("tree", parent=camp["id"])
+        self.assertEqual([row["name"] for row in children["rows"]], ["captain"])
+        named = [row["name"] for row in self.tool.get("tree", linked=1)["rows"]]
+        self.assertEqual(sorted(named), ["blue camp", "red camp"])
+        self.assertEqual(self.tool.get("entity", path="red camp/captain")["id"], children["rows"][0]["id"])
+        roots = self.tool.get("tree", limit=1000)
+        self.assertGreater(roots["total"], 500)
+
+    def test_an_entity_is_shown_and_edited(self):
+        captain = self.captain()
+        entity = self.tool.get("entity", id=captain)
+        self.assertEqual(entity["value"]["components"]["Captain"]["order"], "ATTACK")
+        self.assertEqual(entity["parent"]["name"], "red camp")
+        relations = {(edge["relation"], edge["direction"]) for edge in entity["relations"]}
+        self.assertLessEqual({("Opposes", "to"), ("Commands", "to")}, relations)
+        self.tool.post("control", '{"components": {"Captain": {"courage": 12.5, "motto": "<b>no</b>"}, "Fortified": {}}}',
+                       do=f"entity {captain}")
+        frame = self.tool.get("status")["last"]
+        self.tool.wait(lambda status: status["last"] > frame, "the next frame arrives")
+        entity = self.tool.get("entity", id=captain)["value"]["components"]
+        self.assertEqual((entity["Captain"]["courage"], entity["Captain"]["motto"]), (12.5, "<b>no</b>"))
+        self.assertIn("Fortified", entity)
+        status, error = self.tool.call("POST", "control", '{"components": {"Captain": {"courage": 101}}}', do=f"entity {captain}")
+        self.assertEqual(status, 409)
+        self.assertIn("100", error["error"])
+        self.assertEqual(self.tool.call("GET", "entity", id=1)[0], 404)
+
+    def test_the_program_is_paused_stepped_and_continued(self):
+        self.tool.post("control", do="pause on")
+        paused = self.tool.wait(lambda status: status["paused"], "the pause is seen")
+        seconds = self.tool.wait(lambda status: status["change"] > paused["change"] + 5, "messages arrive")["seconds"]
+        self.tool.post("control", do="step")
+        self.tool.wait(lambda status: status["seconds"] > seconds and status["paused"], "a single frame runs")
+        self.tool.post("control", do="pause off")
+        self.tool.wait(lambda status: not status["paused"], "the program continues")
+
+    def test_past_frames_are_shown_and_compared(self):
+        self.tool.wait(lambda status: status["moments"] > 40, "frames arrive")
+        first = self.tool.get("status")["first"]
+        shown = self.tool.post("show", frame=first + 5)
+        self.assertFalse(shown["live"])
+        then = self.tool.post("sql", "select sum(x) from Place")["rows"]
+        self.assertEqual(self.tool.get("status")["frame"], shown["frame"])
+        self.assertEqual(self.tool.post("sql", "select sum(x) from Place")["rows"], then)
+        self.assertEqual(self.tool.call("POST", "control", "", do="step")[0], 409)
+        difference = self.tool.get("diff", **{"from": first + 5, "to": first + 30})
+        self.assertGreater(difference["changed"], 500)
+        self.assertEqual(len(difference["differences"]), 500)
+        self.assertEqual(self.tool.get("diff", **{"from": first + 5, "to": first + 5})["changed"], 0)
+        self.assertEqual(self.tool.post("sql", "select sum(x) from Place")["rows"], then)  # the shown frame is the same
+        self.assertTrue(self.tool.post("show")["live"])
+        self.tool.wait(lambda status: status["last"] > shown["frame"] + 60, "the stream continues")
+        self.assertNotEqual(self.tool.post("sql", "select sum(x) from Place")["rows"], then)
+        self.assertEqual(self.tool.call("POST", "show", "", frame=0)[0], 404)
+        soldier = self.tool.get("entities", query="Soldier, Place", limit=1)["rows"][0]["id"]
+        changes = self.tool.get("changes", entity=soldier, component="Place", field="x")["changes"]
+        self.assertGreater(len(changes), 5)
+        self.assertGreater(changes[0]["frame"], changes[-1]["frame"])
+
+    def test_the_program_continues_from_a_past_frame(self):
+        self.tool.wait(lambda status: status["moments"] > 40, "frames arrive")
+        self.tool.post("control", do="pause on")
+        status = self.tool.wait(lambda status: status["paused"], "the pause is seen")
+        self.tool.post("control", do="step")
+        status = self.tool.wait(lambda now: now["seconds"] > status["seconds"], "a single frame runs")
+        frame = status["last"] - 10
+        self.tool.post("show", frame=frame)
+        then = self.tool.post("sql", "select sum(x) from Place")["rows"]
+        frame = self.tool.get("status")["frame"]
+        self.tool.post("branch", frame=frame)
+        self.tool.wait(lambda status: status["live"] and status["last"] == frame, "the program is in the past")
+        self.assertEqual(self.tool.post("sql", "select sum(x) from Place")["rows"], then)
+        self.tool.post("control", do="pause off")
+        self.tool.wait(lambda status: not status["paused"] and status["last"] > frame + 3, "it continues from there")
+        self.tool.wait(lambda status: status["last"] > frame + 40, "all frames arrive")
+        self.assertEqual(self.tool.call("POST", "branch", "", frame=0)[0], 404)
+
+    def test_what_wrote_a_value_is_found(self):
+        self.tool.wait(lambda status: status["moments"] > 40, "frames arrive")
+        self.tool.post("control", do="pause on")
+        self.tool.wait(lambda status: status["paused"], "the pause is seen")
+        soldier = self.tool.get("entities", query="Soldier, Place, Motion", limit=1)["rows"][0]["id"]
+        change = self.tool.get("changes", entity=soldier, component="Place", field="x")["changes"][0]
+        found = self.tool.get("wrote", entity=soldier, component="Place", field="x", frame=change["frame"])["changes"]
+        self.assertEqual([one["kind"] for one in found], ["system"])
+        self.assertEqual(found[0]["systems"][0]["system"], "move")
+        self.assertTrue(found[0]["systems"][0]["file"].endswith("battle.c"))
+        self.assertEqual(found[0]["after"], change["after"])
+        captain = self.captain()
+        self.tool.post("control", '{"components": {"Captain": {"courage": 11}}}', do=f"entity {captain}")
+        last = self.tool.get("status")["last"]
+        found = self.tool.get("wrote", entity=captain, component="Captain", field="courage", frame=last)["changes"]
+        self.assertEqual([(one["kind"], one["before"], one["after"]) for one in found], [("program", 80, 11)])
+        self.assertEqual(self.tool.call("GET", "wrote", entity=captain, component="Captan", field="x", frame=last)[0], 409)
+        self.assertEqual(self.tool.call("GET", "wrote", entity=captain, component="Captain", frame=0)[0], 404)
+
+    def test_values_are_watched_and_a_query_pauses_the_program(self):
+        captain = self.captain()
+        count = self.tool.post("watch", do="add", query="Soldier")["id"]
+        self.tool.post("watch", do="add", entity=captain, component="Captain", field="courage")
+        self.assertEqual(self.tool.call("POST", "watch", "", do="add", query="Soldir")[0], 400)
+        self.assertEqual(self.tool.call("POST", "watch", "", do="add", component="Captan", entity=captain)[0], 404)
+        self.tool.wait(lambda status: status["moments"] > 30, "frames arrive")
+        soldiers, courage = self.tool.get("watches")["watches"]
+        self.assertGreater(len(soldiers["values"]), 10)
+        self.assertGreater(soldiers["values"][-1], 500)
+        self.assertEqual((courage["label"], courage["values"][-1]), ("captain Captain.courage", 80))
+        self.tool.post("watch", do="remove", id=count)
+        self.assertEqual(self.tool.call("POST", "watch", "", do="remove", id=count)[0], 404)
+        self.assertEqual(len(self.tool.get("watches")["watches"]), 1)
+        self.tool.post("control", "Captain, Fortified", do="break")
+        self.tool.post("control", '{"components": {"Fortified": {}}}', do=f"entity {captain}")
+        self.tool.wait(lambda status: status["paused"], "the query becomes true")
+        self.tool.wait(lambda _: self.tool.get("stats")["break"]["frame"] > 0, "the reason is sent")
+
+    def test_events_a_time_line_and_points_are_served(self):
+        captain = self.captain()
+        self.tool.post("control", '{"components": {"Fortified": {}}}', do=f"entity {captain}")
+        self.tool.post("control", do="timeline on")
+        self.tool.wait(lambda _: any(event["component"] == "Fortified" and event["kind"] == "added" and event["entity"] == captain
+                                     for event in self.tool.get("events")["events"]), "the event is seen")
+        self.tool.wait(lambda _: self.tool.get("timeline"), "a frame is traced")
+        names = {event["name"] for event in self.tool.get("timeline")["traceEvents"]}
+        self.assertLessEqual({"move", "flush", "thread_name"}, names)
+        points = self.tool.get("scatter", query="Place, Soldier", x="Place.x", y="Place.y", color="Soldier.health")
+        self.assertGreater(points["total"], 500)
+        self.assertEqual(len(points["points"]), 4 * points["total"])
+        self.assertEqual(self.tool.call("GET", "scatter", query="Place", x="Place.x")[0], 400)
+
+    def test_sql_reads_and_nothing_else(self):
+        found = self.tool.post("sql", "select name, count(*) as n from entities where name = 'captain'")
+        self.assertEqual((found["columns"], found["rows"]), (["name", "n"], [["captain", 2]]))
+        for statement in ("update Soldier set health = 1", "attach 'x' as y", "pragma user_version = 3", "selec", "", "create table t(x)  ; x",
+                          "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n"):
+            with self.subTest(statement):
+                status, error = self.tool.call("POST", "sql", statement)
+                if statement.startswith("create"):
+                    continue  # a table in memory harms nothing
+                self.assertEqual(status, 400)
+                self.assertTrue(error["error"])
+
+    def test_systems_and_memory_are_described(self):
+        stats = self.tool.wait(lambda status: status["moments"] > 10, "frames") and self.tool.get("stats")
+        names = [system["name"] for system in stats["systems"]]
+        self.assertIn("spread", names)
+        self.assertTrue(all(system["file"].endswith("battle.c") for system in stats["systems"]))
+        self.assertGreater(stats["world"]["bytes"], 0)
+        archetypes = self.tool.get("memory")["archetypes"]
+        self.assertIn(["Camp"], [archetype["components"] for archetype in archetypes])
+        self.assertIn("Captain", [component["name"] for component in self.tool.get("components")["components"]])
+        self.tool.post("control", "spread", do="system off")
+        self.tool.wait(lambda _: not next(s for s in self.tool.get("stats")["systems"] if s["name"] == "spread")["enabled"],
+                       "the system is off")
+
+    def test_the_inspector_outlives_the_program_and_connects_again(self):
+        self.tool.wait(lambda status: status["moments"] > 20, "frames arrive")
+        port = self.battle.port
+        self.battle.end()
+        self.tool.wait(lambda status: not status["connected"], "the end is noticed")
+        self.assertEqual(len(self.tool.get("entities", query="Captain")["rows"]), 2)
+        self.assertFalse(self.tool.post("show", frame=self.tool.get("status")["first"] + 3)["live"])
+        self.assertEqual(self.tool.call("POST", "control", "", do="pause on")[0], 409)
+        self.tool.post("show")
+        self.battle = Battle(PROGRAM, "--units", "1500", port=port)
+        self.tool.wait(lambda status: status["connected"] and status["entities"] > 1200, "the new program is seen")
+
+    def test_requests_without_the_token_and_of_other_sites_are_refused(self):
+        token = {"Authorization": f"Bearer {PAGE_TOKEN}"}
+        host = f"127.0.0.1:{self.tool.port}"
+        for headers, path, expected in (
+                ({}, "/api/status", 401), ({}, "/", 401), ({}, "/?token=wrong", 401), (token, "/api/status", 200), (token, "/", 200),
+                ({**token, "Host": "evil.example"}, "/api/status", 403), ({**token, "Host": host}, "/api/status", 200),
+                ({**token, "Host": f"localhost:{self.tool.port}"}, "/api/status", 200),
+                ({**token, "Origin": "http://evil.example"}, "/api/status", 403), ({**token, "Origin": "null"}, "/api/status", 403),
+                ({**token, "Origin": f"http://{host}"}, "/api/status", 200), (token, "/api/nothing", 404),
+                (token, "/api/status?source=7", 404), (token, "/api/sql", 400), (token, "/../../etc/passwd", 404)):
+            with self.subTest(path=path, headers=headers):
+                status, _, answered = self.tool.raw("GET", path, headers=headers)
+                self.assertEqual(status, expected)
+                self.assertIsNone(answered["Access-Control-Allow-Origin"])
+        self.assertEqual(self.tool.raw("POST", "/api/sql", "x" * (2 << 20), token)[0], 413)
+        self.assertEqual(self.tool.raw("DELETE", "/api/status", None, token)[0], 400)
+
+
+class Files(unittest.TestCase):
+    def test_a_level_is_opened_and_not_changed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            level = pathlib.Path(folder, "level.mica")
+            subprocess.run([TOOL, "compile", "-q", pathlib.Path(SOURCE, "examples/modules/level.json"), "-o", level], check=True)
+            tool = Tool(TOOL, str(level))
+            try:
+                status = tool.get("status")
+                self.assertEqual((status["name"], status["program"], status["read_only"]), ("level.mica", False, True))
+                self.assertIn("apple", [row["name"] for row in tool.get("entities")["rows"]])
+                self.assertEqual(tool.call("POST", "control", "", do="create")[0], 409)
+            finally:
+                tool.end()
+
+    def test_a_level_that_runs_can_be_inspected(self):
+        with tempfile.TemporaryDirectory() as folder:
+            level = pathlib.Path(folder, "level.mica")
+            subprocess.run([TOOL, "compile", "-q", pathlib.Path(SOURCE, "examples/modules/level.json"), "-o", level], check=True)
+            run = subprocess.Popen([TOOL, "run", "--inspect", "--skip-unknown", "--frames", "1000000", level], stdout=subprocess.PIPE, text=True)
+            url = re.search(r"http://\S+token=\w+", run.stdout.readline()).group(0)
+            tool = Tool(TOOL, url)
+            try:
+                tool.wait(lambda status: status["moments"] > 5, "frames arrive")
+                tool.post("control", do="pause on")
+                tool.wait(lambda status: status["paused"], "the pause is seen")
+            finally:
+                tool.end()
+                run.kill()
+                run.wait()
+                run.stdout.close()
+
+    def test_wrong_inputs_are_reported(self):
+        for arguments, text in ((["nothing.mica"], "nothing.mica"), (["--token", "short", "x.mica"], ""), ([], "expected")):
+            with self.subTest(arguments):
+                done = subprocess.run([TOOL, "inspect", *arguments], capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(text, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

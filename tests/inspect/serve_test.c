@@ -1,0 +1,770 @@
+/* The server in a program: what an inspector sees and changes, and which requests are refused. */
+#include "mica/inspect.h"
+#include "inspect/past.h"
+#include "inspect/protocol.h"
+#include "inspect/type_codec.h"
+#include "inspect/web.h"
+#include "inspect/web_client.h"
+#include "mica/delta.h"
+#include "mica/flow.h"
+#include "mica/hierarchy.h"
+#include "mica/relation.h"
+#include "os/clock.h"
+#include "support/reports.h"
+#include "support/test.h"
+
+#include "raw.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+typedef enum Mood { CALM, ANGRY } Mood;
+typedef struct Spot { float x, y; } Spot;
+typedef struct Pace { float x, y; } Pace;
+typedef struct Person { Mood mood; mica_text title; mica_list scores; mica_entity friend_; } Person;
+typedef struct Load { uint32_t count; } Load;
+typedef struct Likes { float much; } Likes;
+MICA_ENUM(Mood, CALM, ANGRY)
+MICA_COMPONENT(Spot, (x, float, .unit = "m", .minimum = -1000, .maximum = 1000), y)
+MICA_COMPONENT_WITH(Pace, (.toggle = true), x, y)
+MICA_COMPONENT(Person, (mood, Mood), title, (scores, float), friend_)
+MICA_POOL_WITH(Load, (.many = true), count)
+MICA_RELATION(Likes, much)
+MICA_TAG(Marked)
+
+/* Threads of civetweb call localtime, which writes the time zone, without a lock. Nothing else is suppressed. */
+const char *__tsan_default_suppressions(void);
+const char *__tsan_default_suppressions(void)
+{
+    return "race:localtime\nrace:tzset_internal\n";
+}
+
+static const char token[] = "0123456789abcdefTEST";
+
+/* An inspector: a replica in a world of its own. */
+typedef struct viewer {
+    mica_world *world;
+    mica_replica *replica;
+    micap_web_client *client;
+    pthread_mutex_t lock;
+    uint64_t frame;
+    bool is_paused;
+    bool is_read_only;
+    mica_result reply;
+    uint64_t reply_number;
+    char reply_text[2048];
+    char timeline[65536];
+    char stats[65536];
+    atomic_bool is_closed;
+    atomic_uint delta_count;
+} viewer;
+
+static void view_delta(viewer *viewer, micap_reader *reader)
+{
+    viewer->frame = micap_reader_take64(reader);
+    micap_reader_take64(reader);
+    uint64_t version = micap_reader_take64(reader);
+    viewer->is_paused = micap_reader_take_number(reader);
+    ck_assert(!reader->failed);
+    ck_assert_int_eq(mica_delta_apply(viewer->replica, reader->at, micap_reader_left(reader)), MICA_OK);
+    char text[64];
+    int length = snprintf(text, sizeof text, "0 ack %" PRIu64, version);
+    micap_web_client_send(viewer->client, text, (size_t)length);
+    atomic_fetch_add_explicit(&viewer->delta_count, 1, memory_order_release);
+}
+
+static bool view(const char *bytes, size_t count, void *context)
+{
+    viewer *viewer = context;
+    micap_reader reader = {.begin = bytes, .at = bytes + 1, .end = bytes + count};
+    size_t length;
+    pthread_mutex_lock(&viewer->lock);
+    switch (bytes[0]) {
+    case MICAP_MESSAGE_HELLO:
+        ck_assert_uint_eq(micap_reader_take_number(&reader), MICAP_PROTOCOL_VERSION);
+        viewer->is_read_only = micap_reader_take_number(&reader);
+        break;
+    case MICAP_MESSAGE_TYPES: ck_assert_int_eq(micap_types_read(viewer->world, &reader), MICA_OK); break;
+    case MICAP_MESSAGE_DELTA: view_delta(viewer, &reader); break;
+    case MICAP_MESSAGE_TIMELINE:
+        snprintf(viewer->timeline, sizeof viewer->timeline, "%.*s", (int)count - 1, bytes + 1);
+        break;
+    case MICAP_MESSAGE_STATS: snprintf(viewer->stats, sizeof viewer->stats, "%.*s", (int)count - 1, bytes + 1); break;
+    case MICAP_MESSAGE_REPLY: {
+        viewer->reply_number = micap_reader_take_number(&reader);
+        viewer->reply = (mica_result)micap_reader_take_number(&reader);
+        const char *text = micap_reader_take_text(&reader, &length);
+        snprintf(viewer->reply_text, sizeof viewer->reply_text, "%.*s", (int)length, text);
+        break;
+    }
+    default: ck_abort_msg("unknown message");
+    }
+    pthread_mutex_unlock(&viewer->lock);
+    return true;
+}
+
+static void view_end(void *context)
+{
+    viewer *viewer = context;
+    atomic_store_explicit(&viewer->is_closed, true, memory_order_release);
+}
+
+static void open_viewer(viewer *viewer, const char *url)
+{
+    char error[160];
+    memset(viewer, 0, sizeof *viewer);
+    pthread_mutex_init(&viewer->lock, NULL);
+    viewer->world = mica_world_create(NULL);
+    viewer->replica = mica_replica_create(viewer->world, NULL);
+    micap_web_client_def def = {
+        .url = url, .socket_path = MICAP_INSPECT_SOCKET, .received = view, .closed = view_end, .context = viewer};
+    pthread_mutex_lock(&viewer->lock); /* the client is set before the first message is handled */
+    viewer->client = micap_web_connect(&def, error, sizeof error);
+    pthread_mutex_unlock(&viewer->lock);
+    ck_assert_msg(viewer->client, "%s", error);
+}
+
+static void close_viewer(viewer *viewer)
+{
+    micap_web_disconnect(viewer->client);
+    mica_replica_destroy(viewer->replica);
+    ck_assert_int_eq(mica_world_validate(viewer->world), MICA_OK);
+    mica_world_destroy(viewer->world);
+    pthread_mutex_destroy(&viewer->lock);
+}
+
+/* Runs frames until a number of deltas has arrived: at least as many, as those of earlier frames may arrive now. */
+static void run_deltas(mica_world *world, viewer *viewer, uint32_t count)
+{
+    uint32_t first = atomic_load_explicit(&viewer->delta_count, memory_order_acquire);
+    for (uint32_t i = 0; i < 5000; ++i) {
+        ck_assert_int_eq(mica_step(world, 0.25f), MICA_OK);
+        micap_sleep_ns(1000000);
+        if (i + 1 >= count && atomic_load_explicit(&viewer->delta_count, memory_order_acquire) >= first + count)
+            return;
+    }
+    ck_abort_msg("no deltas arrive");
+}
+
+/* Sends a request and runs frames until its reply is there. */
+static mica_result ask(mica_world *world, viewer *viewer, const char *request)
+{
+    static uint64_t number;
+    char text[512];
+    int length = snprintf(text, sizeof text, "%" PRIu64 " %s", ++number, request);
+    ck_assert(micap_web_client_send(viewer->client, text, (size_t)length));
+    for (uint32_t i = 0; i < 5000; ++i) {
+        ck_assert_int_eq(mica_step(world, 0.25f), MICA_OK);
+        micap_sleep_ns(1000000);
+        pthread_mutex_lock(&viewer->lock);
+        bool is_done = viewer->reply_number == number;
+        mica_result result = viewer->reply;
+        pthread_mutex_unlock(&viewer->lock);
+        if (is_done)
+            return result;
+    }
+    ck_abort_msg("no reply to %s", request);
+}
+
+static void move(mica_view *view)
+{
+    Spot *spot = mica_view_write(view, Spot);
+    const Pace *pace = mica_view_read(view, Pace);
+    for (uint32_t i = 0; i < view->count; ++i)
+        spot[i].x += pace[i].x * view->dt;
+}
+
+static mica_world *open_town(reports *heard, mica_entity *out_anna)
+{
+    mica_world *world = open_world(heard);
+    mica_flow_def flow = mica_flow_def_default();
+    flow.worker_count = 2;
+    mica_flow_configure(world, &flow);
+    mica_system_add(world, MICA_SYSTEM(move, MICA_WRITE(Spot), MICA_READ(Pace)));
+    for (uint32_t i = 0; i < 2000; ++i)
+        mica_create(world, MICA_WITH(Spot, {(float)i, 0}), MICA_WITH(Pace, {1, 0}));
+    mica_entity town = mica_create(world), anna = mica_create(world, MICA_WITH(Spot, {3, 4}));
+    mica_name_set(world, town, mica_nil(), "town");
+    mica_set_parent(world, anna, town);
+    mica_name_child(world, anna, "anna");
+    Person *person = mica_add(world, anna, Person);
+    ck_assert_int_eq(mica_text_set(&person->title, "the one with the long, long name"), MICA_OK);
+    mica_add_instance_id(world, anna, MICA_ID(Load));
+    mica_add_instance_id(world, anna, MICA_ID(Load));
+    mica_relate(world, anna, Likes, town)->much = 2;
+    mica_define(world, Marked);
+    *out_anna = anna;
+    return world;
+}
+
+static uint16_t port_of(const mica_inspector *inspector)
+{
+    unsigned port = 0;
+    sscanf(mica_inspect_url(inspector), "http://127.0.0.1:%u/", &port);
+    return (uint16_t)port;
+}
+
+static mica_inspector *serve(mica_world *world, mica_inspect_def def)
+{
+    def.token = token;
+    def.quiet = true;
+    mica_inspector *inspector = mica_inspect_serve(world, &def);
+    ck_assert_ptr_nonnull(inspector);
+    return inspector;
+}
+
+START_TEST(a_replica_follows_the_program)
+{
+    reports heard;
+    mica_entity anna;
+    mica_world *world = open_town(&heard, &anna);
+    uint64_t hash_before = mica_world_hash(world);
+    mica_inspector *inspector = serve(world, (mica_inspect_def){.name = "town"});
+    ck_assert_uint_eq(mica_world_hash(world), hash_before);
+    viewer viewer;
+    open_viewer(&viewer, mica_inspect_url(inspector));
+    run_deltas(world, &viewer, 5);
+    ck_assert_uint_eq(mica_inspect_client_count(inspector), 1);
+    mica_pause(world, true); /* those on their way may be older; then nothing changes */
+    run_deltas(world, &viewer, MICAP_DELTAS_IN_FLIGHT + 2);
+    pthread_mutex_lock(&viewer.lock);
+    ck_assert(viewer.is_paused && !viewer.is_read_only && viewer.frame > 0);
+    ck_assert_uint_eq(mica_world_hash_content(viewer.world), mica_world_hash_content(world));
+    ck_assert_ptr_nonnull(mica_get_id(viewer.world, anna, mica_component_find(viewer.world, "Person")));
+    ck_assert_ptr_nonnull(strstr(viewer.stats, "\"name\":\"move\""));
+    ck_assert_ptr_nonnull(strstr(viewer.stats, "serve_test.c"));
+    pthread_mutex_unlock(&viewer.lock);
+    close_viewer(&viewer);
+    mica_inspect_stop(inspector);
+    close_world(world, &heard);
+}
+END_TEST
+
+/* What is asked, the result, and a part of the text. */
+static const struct {
+    const char *request; /* %s is the handle of anna */
+    mica_result result;
+    const char *text;
+} requests[] = {
+    {"entity %s\n{\"components\": {\"Spot\": {\"x\": 7}}}", MICA_OK, ""},
+    {"entity %s\n{\"components\": {\"Spot\": {\"x\": 1e6}}}", MICA_ERROR_INVALID, "1000"},
+    {"entity %s\n{\"components\": {\"Spott\": {}}}", MICA_ERROR_INVALID, "Spot"},
+    {"entity %s\n{\"components\": {\"Marked\": {}, \"Person\": {\"title\": \"queen\", \"scores\": [1, 2]}}}", MICA_OK,
+     ""},
+    {"entity %s\n{", MICA_ERROR_INVALID, ""},
+    {"entity 999999999999\n{}", MICA_ERROR_DEAD, "no such entity"},
+    {"entity x\n{}", MICA_ERROR_DEAD, "no such entity"},
+    {"name %s\nqueen", MICA_OK, ""},
+    {"name %s\na/b", MICA_ERROR_INVALID, ""},
+    {"parent %s 0", MICA_OK, ""},
+    {"clone %s", MICA_OK, ""},
+    {"create\n{\"components\": {\"Spot\": {\"x\": 1}}}", MICA_OK, ""},
+    {"create\n{\"components\": {\"Spot\": {\"x\": \"far\"}}}", MICA_ERROR_INVALID, ""},
+    {"pause on", MICA_OK, ""},
+    {"step", MICA_OK, ""},
+    {"pause off", MICA_OK, ""},
+    {"scale 0.5", MICA_OK, ""},
+    {"scale fast", MICA_ERROR_INVALID, "number"},
+    {"scale -1", MICA_ERROR_INVALID, ""},
+    {"system off\nmove", MICA_OK, ""},
+    {"system on\nmove", MICA_OK, ""},
+    {"system run\nmove", MICA_OK, ""},
+    {"system jump\nmove", MICA_ERROR_INVALID, "on, off or run"},
+    {"system on\nmover", MICA_ERROR_UNKNOWN, "no system"},
+    {"relate %s 1 on\nSpot", MICA_ERROR_UNKNOWN, "no relation"},
+    {"relate %s %s on\nLikes", MICA_ERROR_REFUSED, "refuses"},
+    {"relate %s 1 off\nLikes", MICA_ERROR_DEAD, "no such entity"},
+    {"dance", MICA_ERROR_UNKNOWN, "no such request"},
+    {"", MICA_ERROR_UNKNOWN, "no such request"},
+    {"pause on off", MICA_ERROR_INVALID, "arguments"},
+    {"create 1 2 3 4 5", MICA_ERROR_INVALID, "arguments"},
+    {"branch soon", MICA_ERROR_INVALID, "number"},
+    {"branch 999999", MICA_ERROR_UNKNOWN, "does not keep"},
+    {"wrote %s soon\nSpot\nx", MICA_ERROR_INVALID, "expected"},
+    {"wrote %s 1\nSpott\nx", MICA_ERROR_UNKNOWN, "no such component"},
+    {"wrote %s 0\nSpot\nx", MICA_ERROR_UNKNOWN, "does not keep"},
+    {"break\nSpot, Markd", MICA_ERROR_INVALID, "Marked"},
+    {"timeline on", MICA_OK, ""},
+    {"timeline off", MICA_OK, ""},
+    {"destroy %s", MICA_OK, ""},
+    {"destroy %s", MICA_ERROR_DEAD, "no such entity"},
+};
+
+START_TEST(an_inspector_changes_the_world_and_hears_what_went_wrong)
+{
+    reports heard;
+    mica_entity anna;
+    mica_world *world = open_town(&heard, &anna);
+    mica_inspector *inspector = serve(world, (mica_inspect_def){0});
+    viewer viewer;
+    open_viewer(&viewer, mica_inspect_url(inspector));
+    char handle[32], text[256];
+    snprintf(handle, sizeof handle, "%" PRIu64, (uint64_t)anna.generation << 32 | anna.index);
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; ++i) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#pragma GCC diagnostic ignored "-Wformat-extra-args"
+        snprintf(text, sizeof text, requests[i].request, handle, handle);
+#pragma GCC diagnostic pop
+        mica_result result = ask(world, &viewer, text);
+        ck_assert_msg(result == requests[i].result && strstr(viewer.reply_text, requests[i].text), "%s: %d, %s", text,
+                      (int)result, viewer.reply_text);
+        if (i == 0)
+            ck_assert_float_eq(mica_get(world, anna, Spot)->x, 7);
+        if (i == 3)
+            ck_assert(mica_has(world, anna, Marked) && mica_list_count(&mica_get(world, anna, Person)->scores) == 2);
+    }
+    ck_assert(!mica_is_alive(world, anna) && !mica_is_paused(world));
+    run_deltas(world, &viewer, 2);
+    close_viewer(&viewer);
+    mica_inspect_stop(inspector);
+    ck_assert_int_eq(mica_world_validate(world), MICA_OK);
+    mica_world_destroy(world);
+}
+END_TEST
+
+static void hurry(mica_view *view)
+{
+    const Spot *spot = mica_view_read(view, Spot);
+    for (uint32_t i = 0; i < view->count; ++i)
+        mica_set(view->world, view->entities[i], Spot, {spot[i].x, spot[i].y + 1});
+}
+
+static const char *text_of(mica_world *world, viewer *viewer, const char *format, uint64_t number, mica_entity entity)
+{
+    char text[256];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(text, sizeof text, format, (uint64_t)entity.generation << 32 | entity.index, number);
+#pragma GCC diagnostic pop
+    return ask(world, viewer, text) == MICA_OK ? viewer->reply_text : "";
+}
+
+START_TEST(what_wrote_a_value_is_found_by_running_the_frame_again)
+{
+    reports heard;
+    mica_entity anna;
+    mica_world *world = open_town(&heard, &anna);
+    mica_system_add(world, MICA_SYSTEM(hurry, MICA_READ(Person), MICA_READ(Spot)));
+    mica_system_enable(world, mica_system_find(world, "hurry"), false);
+    mica_inspector *inspector = serve(world, (mica_inspect_def){0});
+    viewer viewer;
+    open_viewer(&viewer, mica_inspect_url(inspector));
+    mica_time_set_scale(world, 0.5);
+    run_deltas(world, &viewer, 4);
+    mica_entity bob = mica_create(world, MICA_WITH(Spot, {0, 0}), MICA_WITH(Pace, {8, 0}));
+    mica_system_enable(world, mica_system_find(world, "hurry"), true);
+    run_deltas(world, &viewer, 4);
+    mica_system_enable(world, mica_system_find(world, "hurry"), false);
+    mica_pause(world, true);
+    run_deltas(world, &viewer, 1);
+    uint64_t frame = mica_time_get(world).frame, hash = mica_world_hash_content(world);
+    static const char question[] = "wrote %" PRIu64 " %" PRIu64 "\nSpot\nx";
+    const char *found = NULL;
+    for (uint64_t at = frame; at-- > 0 && !(found && strstr(found, "\"move\""));)
+        found = text_of(world, &viewer, question, at, bob);
+    ck_assert_ptr_nonnull(strstr(found, "\"kind\":\"system\",\"systems\":[{\"system\":\"move\",\"file\":"));
+    ck_assert_ptr_nonnull(strstr(found, "serve_test.c"));
+    ck_assert_ptr_null(strstr(found, "\"program\""));
+    found = text_of(world, &viewer, question, mica_time_get(world).frame, anna);
+    ck_assert_str_eq(found, "[]"); /* a paused frame is none: the last one is asked about */
+    uint32_t hurries = 0, edits = 0;
+    for (uint64_t at = frame; at-- > 0 && (!hurries || !edits);) {
+        found = text_of(world, &viewer, "wrote %" PRIu64 " %" PRIu64 "\nSpot", at, anna);
+        hurries += strstr(found, "\"flush\"") && strstr(found, "\"hurry\"");
+        edits += strstr(text_of(world, &viewer, question, at, bob), "\"kind\":\"program\"") != NULL;
+    }
+    ck_assert(hurries && edits); /* bob was created by the program */
+    ck_assert_uint_eq(mica_world_hash_content(world), hash);
+    ck_assert(mica_is_paused(world));
+    close_viewer(&viewer);
+    mica_inspect_stop(inspector);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_program_continues_from_a_past_frame)
+{
+    reports heard;
+    mica_entity anna;
+    mica_world *world = open_town(&heard, &anna);
+    mica_inspector *inspector = serve(world, (mica_inspect_def){0});
+    viewer viewer;
+    open_viewer(&viewer, mica_inspect_url(inspector));
+    run_deltas(world, &viewer, 3);
+    uint64_t frame = mica_time_get(world).frame;
+    for (uint32_t i = 0; i < MICAP_PAST_FRAMES_MAX + 50; ++i)
+        mica_step(world, 0.25f);
+    mica_pause(world, true);
+    mica_destroy(world, anna);
+    char text[64];
+    snprintf(text, sizeof text, "branch %" PRIu64, frame);
+    ck_assert_int_eq(ask(world, &viewer, text), MICA_ERROR_UNKNOWN); /* too old */
+    mica_pause(world, false);
+    run_deltas(world, &viewer, 1);
+    frame = mica_time_get(world).frame;
+    run_deltas(world, &viewer, 20);
+    mica_pause(world, true);
+    run_deltas(world, &viewer, 1);
+    snprintf(text, sizeof text, "branch %" PRIu64, frame);
+    ck_assert_int_eq(ask(world, &viewer, text), MICA_OK);
+    ck_assert(mica_is_paused(world));
+    mica_pause(world, false);
+    ck_assert_uint_le(mica_time_get(world).frame, frame + 5); /* frames of a paused world count */
+    run_deltas(world, &viewer, MICAP_DELTAS_IN_FLIGHT + 2);
+    mica_pause(world, true);
+    run_deltas(world, &viewer, MICAP_DELTAS_IN_FLIGHT + 2);
+    pthread_mutex_lock(&viewer.lock);
+    ck_assert_uint_eq(mica_world_hash_content(viewer.world), mica_world_hash_content(world));
+    ck_assert_ptr_nonnull(strstr(viewer.stats, "\"past\":{\"count\":"));
+    pthread_mutex_unlock(&viewer.lock);
+    close_viewer(&viewer);
+    mica_inspect_stop(inspector);
+    close_world(world, &heard);
+}
+END_TEST
+
+static void expect_no_past(mica_inspect_def def)
+{
+    reports heard;
+    mica_entity anna;
+    mica_world *world = open_town(&heard, &anna);
+    mica_inspector *inspector = serve(world, def);
+    viewer viewer;
+    open_viewer(&viewer, mica_inspect_url(inspector));
+    run_deltas(world, &viewer, 3);
+    ck_assert_int_eq(ask(world, &viewer, "branch 2"), MICA_ERROR_UNKNOWN);
+    close_viewer(&viewer);
+    mica_inspect_stop(inspector);
+    close_world(world, &heard);
+}
+
+START_TEST(a_program_without_past_frames_says_so)
+{
+    expect_no_past((mica_inspect_def){.no_past = true});
+    expect_no_past((mica_inspect_def){.past_entity_max = 1});
+}
+END_TEST
+
+START_TEST(a_world_is_paused_when_a_query_becomes_true)
+{
+    reports heard;
+    mica_entity anna;
+    mica_world *world = open_town(&heard, &anna);
+    mica_inspector *inspector = serve(world, (mica_inspect_def){0});
+    viewer viewer;
+    open_viewer(&viewer, mica_inspect_url(inspector));
+    ck_assert_int_eq(ask(world, &viewer, "break\nMarked, Spot"), MICA_OK);
+    run_deltas(world, &viewer, 3);
+    ck_assert(!mica_is_paused(world));
+    mica_add(world, anna, Marked);
+    ck_assert_int_eq(mica_step(world, 0.25f), MICA_OK);
+    ck_assert(mica_is_paused(world));
+    run_deltas(world, &viewer, MICAP_DELTAS_IN_FLIGHT + 2);
+    char expected[80];
+    pthread_mutex_lock(&viewer.lock);
+    snprintf(expected, sizeof expected, "\"break\":{\"query\":\"Marked, Spot\",\"frame\":");
+    ck_assert_ptr_nonnull(strstr(viewer.stats, expected));
+    pthread_mutex_unlock(&viewer.lock);
+    mica_pause(world, false); /* it is still true: no second pause */
+    run_deltas(world, &viewer, 2);
+    ck_assert(!mica_is_paused(world));
+    ck_assert_int_eq(ask(world, &viewer, "break"), MICA_OK);
+    mica_remove(world, anna, Marked);
+    mica_step(world, 0.25f);
+    mica_add(world, anna, Marked);
+    mica_step(world, 0.25f);
+    ck_assert(!mica_is_paused(world));
+    char *request = calloc(1, 2000);
+    memset(request, 'x', 1999);
+    memcpy(request, "7 break\n", 8);
+    micap_web_client_send(viewer.client, request, 1999);
+    free(request);
+    bool is_refused = false;
+    for (uint32_t i = 0; i < 5000 && !is_refused; ++i) {
+        mica_step(world, 0.25f);
+        micap_sleep_ns(1000000);
+        pthread_mutex_lock(&viewer.lock);
+        is_refused = strstr(viewer.reply_text, "too long") != NULL;
+        pthread_mutex_unlock(&viewer.lock);
+    }
+    ck_assert(is_refused);
+    close_viewer(&viewer);
+    mica_inspect_stop(inspector);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(frames_are_traced_now_and_then)
+{
+    reports heard;
+    mica_entity anna;
+    mica_world *world = open_town(&heard, &anna);
+    mica_inspector *inspector = serve(world, (mica_inspect_def){0});
+    viewer viewer;
+    open_viewer(&viewer, mica_inspect_url(inspector));
+    ck_assert_int_eq(ask(world, &viewer, "timeline on"), MICA_OK);
+    bool is_there = false;
+    for (uint32_t i = 0; i < 5000 && !is_there; ++i) {
+        mica_step(world, 0.25f);
+        micap_sleep_ns(1000000);
+        pthread_mutex_lock(&viewer.lock);
+        is_there = strstr(viewer.timeline, "\"move\"") && strstr(viewer.timeline, "worker 0");
+        pthread_mutex_unlock(&viewer.lock);
+    }
+    ck_assert(is_there);
+    close_viewer(&viewer);
+    for (uint32_t i = 0; i < 2000 && mica_inspect_client_count(inspector); ++i)
+        micap_sleep_ns(1000000);
+    mica_step(world, 0.25f); /* all that is there for inspectors ends */
+    ck_assert_int_eq(mica_trace_start(world), MICA_OK);
+    ck_assert_int_eq(mica_trace_stop(world, NULL), MICA_OK);
+    mica_inspect_stop(inspector);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_read_only_program_is_not_changed)
+{
+    reports heard;
+    mica_entity anna;
+    mica_world *world = open_town(&heard, &anna);
+    mica_inspector *inspector = serve(world, (mica_inspect_def){.read_only = true});
+    viewer viewer;
+    open_viewer(&viewer, mica_inspect_url(inspector));
+    static const char *const all[] = {"pause on",         "step",     "create",     "destroy 1",
+                                      "system off\nmove", "branch 1", "break\nSpot"};
+    for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
+        ck_assert_int_eq(ask(world, &viewer, all[i]), MICA_ERROR_REFUSED);
+        ck_assert_ptr_nonnull(strstr(viewer.reply_text, "read-only"));
+    }
+    ck_assert(viewer.is_read_only && !mica_is_paused(world));
+    close_viewer(&viewer);
+    mica_inspect_stop(inspector);
+    close_world(world, &heard);
+}
+END_TEST
+
+/* Requests for the socket, and the status of the answer. %u is the port. */
+static const struct {
+    const char *path;
+    const char *host;
+    const char *more;
+    int status;
+} doors[] = {
+    {"/inspect?token=0123456789abcdefTEST", "127.0.0.1:%u", "", 101},
+    {"/inspect?token=0123456789abcdefTEST", "127.0.0.1", "", 101},
+    {"/inspect?token=0123456789abcdefTEST", "localhost:%u", "Origin: http://localhost:%u\r\n", 101},
+    {"/inspect", "127.0.0.1:%u", "Authorization: Bearer 0123456789abcdefTEST\r\n", 101},
+    {"/inspect", "127.0.0.1:%u", "", 401},
+    {"/inspect?token=", "127.0.0.1:%u", "", 401},
+    {"/inspect?token=0123456789abcdefTES", "127.0.0.1:%u", "", 401},
+    {"/inspect?token=0123456789abcdefTEST0", "127.0.0.1:%u", "", 401},
+    {"/inspect?token=0123456789abcdefTESS", "127.0.0.1:%u", "", 401},
+    {"/inspect?token=0123456789abcdefTEST", "127.0.0.1:%u", "Authorization: Bearer x\r\n", 401},
+    {"/inspect?token=0123456789abcdefTEST", "evil.example:%u", "", 403},
+    {"/inspect?token=0123456789abcdefTEST", "127.0.0.1:1", "", 403},
+    {"/inspect?token=0123456789abcdefTEST", "127.0.0.1.evil.example:%u", "", 403},
+    {"/inspect?token=0123456789abcdefTEST", "127.0.0.1:%u", "Origin: http://evil.example\r\n", 403},
+    {"/inspect?token=0123456789abcdefTEST", "127.0.0.1:%u", "Origin: null\r\n", 403},
+    {"/inspect?token=0123456789abcdefTEST", "127.0.0.1:%u", "Origin: https://127.0.0.1:%u\r\n", 403},
+    {"/?token=0123456789abcdefTEST", "127.0.0.1:%u", "", 404},
+    {"/etc/passwd?token=0123456789abcdefTEST", "127.0.0.1:%u", "", 404},
+    {"/../../../etc/passwd", "127.0.0.1:%u", "", 401},
+};
+
+START_TEST(a_request_needs_the_token_and_the_host_and_origin_of_the_server)
+{
+    reports heard;
+    mica_entity anna;
+    mica_world *world = open_town(&heard, &anna);
+    mica_inspector *inspector = serve(world, (mica_inspect_def){.client_max = 16});
+    uint16_t port = port_of(inspector);
+    for (size_t i = 0; i < sizeof doors / sizeof *doors; ++i) {
+        char host[64], more[128];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#pragma GCC diagnostic ignored "-Wformat-extra-args"
+        snprintf(host, sizeof host, doors[i].host, port);
+        snprintf(more, sizeof more, doors[i].more, port);
+#pragma GCC diagnostic pop
+        int file = raw_connect(port);
+        raw_upgrade(file, doors[i].path, host, more);
+        int status = raw_status(file);
+        ck_assert_msg(status == doors[i].status, "%s, Host: %s, %s: %d", doors[i].path, host, more, status);
+        close(file);
+        mica_step(world, 0.25f);
+    }
+    mica_inspect_stop(inspector);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(more_clients_than_allowed_are_refused)
+{
+    reports heard;
+    mica_entity anna;
+    mica_world *world = open_town(&heard, &anna);
+    mica_inspector *inspector = serve(world, (mica_inspect_def){.client_max = 2});
+    int files[4], accepted = 0;
+    for (int i = 0; i < 4; ++i) {
+        files[i] = raw_connect(port_of(inspector));
+        raw_upgrade(files[i], "/inspect?token=0123456789abcdefTEST", "127.0.0.1", "");
+        accepted += raw_status(files[i]) == 101;
+    }
+    ck_assert_int_eq(accepted, 2);
+    for (int i = 0; i < 4; ++i)
+        close(files[i]);
+    mica_inspect_stop(inspector);
+    close_world(world, &heard);
+}
+END_TEST
+
+/* Frames of all kinds, and bytes that are none. */
+static size_t make_frame(mica_random *random, uint8_t *frame, size_t capacity)
+{
+    size_t length = mica_random_below(random, 200), count = 0;
+    frame[count++] = (uint8_t)mica_random_next(random);
+    frame[count++] =
+        (uint8_t)(mica_random_below(random, 4) ? 0x80 | (length < 126 ? length : 126) : mica_random_next(random));
+    if (length >= 126) {
+        frame[count++] = 0;
+        frame[count++] = (uint8_t)length;
+    }
+    for (size_t i = 0; i < length + 4 && count < capacity; ++i)
+        frame[count++] = (uint8_t)mica_random_next(random);
+    return count;
+}
+
+START_TEST(frames_of_any_bytes_are_harmless)
+{
+    reports heard;
+    mica_entity anna;
+    mica_world *world = open_town(&heard, &anna);
+    mica_inspector *inspector = serve(world, (mica_inspect_def){0});
+    mica_random random = mica_random_make(1, 2);
+    for (uint32_t round = 0; round < 150; ++round) {
+        int file = raw_connect(port_of(inspector));
+        raw_upgrade(file, "/inspect?token=0123456789abcdefTEST", "127.0.0.1", "");
+        uint8_t frame[512];
+        for (uint32_t i = 0; i < 20; ++i)
+            raw_send(file, frame, make_frame(&random, frame, sizeof frame));
+        mica_step(world, 0.25f);
+        close(file);
+    }
+    ck_assert(mica_is_alive(world, anna));
+    ck_assert_int_eq(mica_world_validate(world), MICA_OK);
+    mica_inspect_stop(inspector);
+    mica_world_destroy(world);
+}
+END_TEST
+
+static void *connect_often(void *context)
+{
+    const mica_inspector *inspector = context;
+    for (uint32_t i = 0; i < 250; ++i) {
+        int file = raw_connect(port_of(inspector));
+        raw_upgrade(file, "/inspect?token=0123456789abcdefTEST", "127.0.0.1", "");
+        if (i % 2)
+            raw_status(file);
+        close(file);
+    }
+    return NULL;
+}
+
+START_TEST(a_thousand_connects_while_the_world_runs)
+{
+    reports heard;
+    mica_entity anna;
+    mica_world *world = open_town(&heard, &anna);
+    mica_inspector *inspector = serve(world, (mica_inspect_def){0});
+    pthread_t threads[4];
+    for (int i = 0; i < 4; ++i)
+        pthread_create(&threads[i], NULL, connect_often, inspector);
+    for (int i = 0; i < 400; ++i)
+        ck_assert_int_eq(mica_step(world, 0.001f), MICA_OK);
+    for (int i = 0; i < 4; ++i)
+        pthread_join(threads[i], NULL);
+    viewer viewer; /* the server still works */
+    for (int i = 0; i < 2000 && mica_inspect_client_count(inspector) > 2; ++i)
+        mica_step(world, 0.001f), micap_sleep_ns(1000000);
+    open_viewer(&viewer, mica_inspect_url(inspector));
+    run_deltas(world, &viewer, 2);
+    close_viewer(&viewer);
+    mica_inspect_stop(inspector);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(descriptions_survive_and_damaged_ones_are_refused)
+{
+    reports heard;
+    mica_entity anna;
+    mica_world *world = open_town(&heard, &anna);
+    micap_memory memory;
+    micap_memory_init(&memory, (mica_allocator){0});
+    micap_bytes bytes = {.memory = &memory};
+    micap_types_write(world, &bytes);
+    mica_random random = mica_random_make(3, 4);
+    for (uint32_t round = 0; round < 3000; ++round) {
+        reports other_heard;
+        mica_world *other = open_world(&other_heard);
+        char *copy = malloc(bytes.count);
+        memcpy(copy, bytes.data, bytes.count);
+        uint32_t damage = round ? 1 + mica_random_below(&random, 3) : 0;
+        for (uint32_t i = 0; i < damage; ++i)
+            copy[mica_random_below(&random, bytes.count)] = (char)mica_random_next(&random);
+        size_t count = round % 3 == 1 ? mica_random_below(&random, bytes.count) : bytes.count;
+        micap_reader reader = {.begin = copy, .at = copy, .end = copy + count};
+        mica_result result = micap_types_read(other, &reader);
+        ck_assert(round || (result == MICA_OK && reader.at == reader.end));
+        if (!round)
+            for (mica_component component = 0; (component = mica_component_next(world, component));)
+                ck_assert_uint_eq(mica_component_find(other, mica_component_type(component)->name), component);
+        free(copy);
+        mica_world_destroy(other);
+    }
+    micap_bytes_free(&bytes);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_wrong_def_and_a_second_server_are_reported)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    static const mica_inspect_def wrong[] = {
+        {.token = "short"}, {.token = "0123456789abcdef!"}, {.client_max = 17}, {.address = "localhost"}, {.address = ""},
+        {.name = "a name that is much longer than anyone could ever want to read in a page"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+        ck_assert_ptr_null(mica_inspect_serve(world, &wrong[i]));
+        ck_assert_int_eq(mica_world_take_error(world), MICA_ERROR_INVALID);
+    }
+    mica_inspector *inspector = mica_inspect_serve(world, &(mica_inspect_def){.quiet = true});
+    ck_assert_ptr_nonnull(inspector);
+    ck_assert_ptr_null(mica_inspect_serve(world, &(mica_inspect_def){.quiet = true}));
+    ck_assert_int_eq(mica_world_take_error(world), MICA_ERROR_EXISTS);
+    uint16_t port = port_of(inspector);
+    mica_world *other = open_world(&heard);
+    ck_assert_ptr_null(mica_inspect_serve(other, &(mica_inspect_def){.port = port, .quiet = true}));
+    ck_assert_int_eq(mica_world_take_error(other), MICA_ERROR_FILE);
+    mica_inspect_stop(inspector);
+    inspector = mica_inspect_serve(other, &(mica_inspect_def){.address = "0.0.0.0", .quiet = true});
+    ck_assert_ptr_nonnull(inspector);
+    ck_assert_ptr_nonnull(strstr(heard.list[heard.count - 1].text, "from the network"));
+    mica_inspect_stop(inspector);
+    mica_inspect_stop(NULL);
+    mica_world_destroy(other);
+    mica_world_destroy(world);
+}
+END_TEST
+
+TEST_SUITE(serve, a_replica_follows_the_program, an_inspector_changes_the_world_and_hears_what_went_wrong,
+           what_wrote_a_value_is_found_by_running_the_frame_again, a_program_continues_from_a_past_frame,
+           a_program_without_past_frames_says_so, a_world_is_paused_when_a_query_becomes_true,
+           frames_are_traced_now_and_then, a_read_only_program_is_not_changed,
+           a_request_needs_the_token_and_the_host_and_origin_of_the_server, more_clients_than_allowed_are_refused,
+           frames_of_any_bytes_are_harmless, a_thousand_connects_while_the_world_runs,
+           descriptions_survive_and_damaged_ones_are_refused, a_wrong_def_and_a_second_server_are_reported)
