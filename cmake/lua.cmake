@@ -1,0 +1,36 @@
+# Scripts in Lua. One source for both engines.
+set(MICA_LUA_ENGINE luajit CACHE STRING "The Lua of mica::lua: luajit, or lua5.4")
+if(NOT MICA_RESOURCE)
+    message(FATAL_ERROR "MICA_LUA spawns resources: it needs MICA_RESOURCE")
+endif()
+foreach(engine luajit lua5.4)
+    string(REPLACE . "" name ${engine})
+    pkg_check_modules(${name} QUIET IMPORTED_TARGET ${engine})
+endforeach()
+string(REPLACE . "" engine_name ${MICA_LUA_ENGINE})
+if(NOT TARGET PkgConfig::${engine_name})
+    message(FATAL_ERROR "MICA_LUA_ENGINE is ${MICA_LUA_ENGINE}, which pkg-config does not find")
+endif()
+
+function(mica_lua_library target core resource engine)
+    mica_module(${target} lua)
+    target_link_libraries(${target} PUBLIC ${core} PRIVATE ${resource} PkgConfig::${engine} m)
+endfunction()
+
+add_library(mica_lua)
+add_library(mica::lua ALIAS mica_lua)
+mica_lua_library(mica_lua mica mica_resource ${engine_name})
+add_library(mica_lua_shared SHARED EXCLUDE_FROM_ALL)
+mica_lua_library(mica_lua_shared mica_shared mica_resource_shared ${engine_name})
+
+# The other engine, for tests.
+set(mica_lua_other)
+foreach(engine luajit lua54)
+    if(TARGET PkgConfig::${engine} AND NOT engine STREQUAL engine_name AND MICA_TESTS)
+        set(mica_lua_other mica_lua_${engine})
+        add_library(${mica_lua_other} STATIC EXCLUDE_FROM_ALL)
+        mica_lua_library(${mica_lua_other} mica mica_resource ${engine})
+    endif()
+endforeach()
+
+list(APPEND mica_modules mica_lua)
