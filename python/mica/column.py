@@ -1,0 +1,225 @@
+"""Columns: NumPy arrays over the memory of a world, which refuse to be used after the memory may have changed."""
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy as np
+
+from . import errors
+from ._native import ffi, lib
+
+
+class Guard:
+    """Whether arrays of one view may still be used: until the structure of the world changes, or a step, flush, mark, snapshot or
+    restore; those of a system until it returns."""
+
+    __slots__ = ("world", "structure", "epoch", "is_open")
+
+    def __init__(self, world: Any) -> None:
+        self.world = world
+        self.structure = lib.mica_world_structure(world.pointer)
+        self.epoch = world.epoch
+        self.is_open = True
+
+    def check(self) -> None:
+        world = self.world
+        if (not self.is_open or world.epoch != self.epoch or not world.is_open
+                or lib.mica_world_structure(world.pointer) != self.structure):
+            raise errors.ExpiredError("this column is no longer valid: the world changed since the view was made; query again, or copy "
+                                      "the column before")
+
+
+_set, _new, _buffer = object.__setattr__, np.ndarray.__new__, ffi.buffer
+
+
+class Column(np.ndarray):
+    """An array over a column of a world. Fields are attributes: position.x. Results of computations are ordinary arrays; slices are
+    columns. `numpy.asarray(column)` returns an array without the check: use `column.copy()` to keep values."""
+
+    _guard: Optional[Guard] = None
+    _component: Any = None
+
+    def __array_finalize__(self, source: Any) -> None:
+        # A new array has its own memory and never expires. A slice shares the memory of its source.
+        if source is not None and self.base is not None:
+            guard = getattr(source, "_guard", None)
+            if guard is not None:
+                _set(self, "_guard", guard)
+
+    def _check(self) -> None:
+        if self._guard is not None:
+            self._guard.check()
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
+        checked = None
+        plain = []
+        for item in inputs if out is None else (*inputs, *out):
+            if isinstance(item, Column):
+                guard = item._guard
+                if guard is not checked and guard is not None:  # columns of one view are checked once
+                    guard.check()
+                    checked = guard
+                item = item.view(np.ndarray)
+            plain.append(item)
+        if out is None:
+            return getattr(ufunc, method)(*plain, **options)
+        result = getattr(ufunc, method)(*plain[:len(inputs)], out=tuple(plain[len(inputs):]), **options)
+        return out[0] if len(out) == 1 and out[0] is not None else result
+
+    def __array_function__(self, func: Any, kinds: Any, args: Any, kwargs: Any) -> Any:
+        return func(*_plain_tree(args), **_plain_tree(kwargs))
+
+    def __getitem__(self, key: Any) -> Any:
+        self._check()
+        component = self._component
+        if isinstance(key, str) and component is not None and component.width:
+            return self._field(key)
+        result = super().__getitem__(key)
+        if isinstance(result, Column) and not np.may_share_memory(result, self):
+            return result.view(np.ndarray)
+        if isinstance(result, Column) and isinstance(key, slice):
+            _set(result, "_component", component)
+        return result
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        self._check()
+        if self._component is not None and self._component.width and name in (self._component.dtype.names or ()):
+            return self._field(name)
+        if self.dtype.names and name in self.dtype.names:
+            return self[name]
+        raise AttributeError(f"this column has no field {name!r}; it has {', '.join(self._names()) or 'none'}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("shape", "dtype", "strides"):
+            self.__dict__.pop("_plain", None)
+        if name.startswith("_") or name in ("shape", "dtype", "strides", "flat", "real", "imag", "data"):
+            super().__setattr__(name, value)
+        elif name in self._names():
+            self._check()
+            field = getattr(self, name)
+            same = isinstance(value, Column) and value.__array_interface__ == field.__array_interface__
+            if not same:  # after `position.x += 1` the value is the field itself
+                field[...] = value
+        else:
+            raise AttributeError(f"this column has no field {name!r}; it has {', '.join(self._names()) or 'none'}")
+
+    def _names(self) -> tuple[str, ...]:
+        if self._component is not None and self._component.width:
+            return self._component.dtype.names or ()
+        return self.dtype.names or ()
+
+    def _field(self, name: str) -> Any:
+        """A field of a column that is an array of numbers."""
+        component = self._component
+        if name not in component.dtype.names:
+            raise errors.UnknownError(f"{component.name} has no field {name!r}")
+        part, offset = component.dtype.fields[name][:2]
+        size = component.number.itemsize
+        first, count = offset // size, part.itemsize // size
+        if self.ndim == 1:
+            return self
+        return super().__getitem__((slice(None), first if count == 1 else slice(first, first + count)))
+
+    @property
+    def records(self) -> "Column":
+        """The same memory as an array of structs: column.records["x"]."""
+        self._check()
+        if self._component is None or not self._component.width:
+            return self
+        result = self.view(self._component.dtype) if self.ndim == 1 else self.view(self._component.dtype)[:, 0]
+        _set(result, "_component", None)
+        return result
+
+    def __reduce__(self) -> Any:
+        self._check()
+        return np.array(self, subok=False).__reduce__()
+
+
+def _plain(item: Any) -> Any:
+    if isinstance(item, Column):
+        item._check()
+        return item.view(np.ndarray)
+    return item
+
+
+def _plain_tree(item: Any) -> Any:
+    if isinstance(item, (list, tuple)):
+        return type(item)(_plain_tree(part) for part in item)
+    if isinstance(item, dict):
+        return {key: _plain_tree(part) for key, part in item.items()}
+    return _plain(item)
+
+
+def _in_place(name: str, ufunc: Any) -> Any:
+    """An operator such as += without the general path through __array_ufunc__, which costs as much as adding some thousand numbers."""
+    def operator(self: Column, other: Any) -> Column:
+        guard, attributes = self._guard, self.__dict__
+        if guard is not None:
+            guard.check()
+        if isinstance(other, Column):
+            if other._guard is not guard:
+                other._check()
+            other = other.__dict__["_plain"] if "_plain" in other.__dict__ else _keep_plain(other)
+        target = attributes["_plain"] if "_plain" in attributes else _keep_plain(self)
+        ufunc(target, other, out=target)
+        return self
+
+    operator.__name__ = name
+    return operator
+
+
+def _keep_plain(column: Column) -> np.ndarray:
+    plain = column.__dict__["_plain"] = column.view(np.ndarray)
+    return plain
+
+
+for _name, _ufunc in (("__iadd__", np.add), ("__isub__", np.subtract), ("__imul__", np.multiply), ("__itruediv__", np.true_divide)):
+    setattr(Column, _name, _in_place(_name, _ufunc))
+
+
+def _comparison(name: str, ufunc: Any) -> Any:
+    """NumPy catches what __array_ufunc__ raises in a comparison, and compares something else instead."""
+    def operator(self: Column, other: Any) -> Any:
+        return ufunc(_plain(self), _plain(other))
+
+    operator.__name__ = name
+    return operator
+
+
+for _name, _ufunc in (("__eq__", np.equal), ("__ne__", np.not_equal), ("__lt__", np.less), ("__le__", np.less_equal), ("__gt__", np.greater),
+                      ("__ge__", np.greater_equal)):
+    setattr(Column, _name, _comparison(_name, _ufunc))
+
+
+def _guarded(name: str) -> Any:
+    original = getattr(np.ndarray, name)
+
+    def method(self: Column, *args: Any, **kwargs: Any) -> Any:
+        self._check()
+        return original(self, *args, **kwargs)
+
+    method.__name__, method.__doc__ = name, original.__doc__
+    return method
+
+
+# What NumPy implements without going through ufuncs and functions.
+_SPECIAL = ("__iter__", "__repr__", "__str__", "__contains__", "__float__", "__int__", "__bool__", "__copy__", "__deepcopy__", "__array__",
+            "__setitem__", "__index__", "__format__", "__complex__")
+for _name in (*_SPECIAL, *(name for name in dir(np.ndarray) if not name.startswith("_") and callable(getattr(np.ndarray, name)))):
+    if _name not in ("view", "setflags") and _name not in Column.__dict__:
+        setattr(Column, _name, _guarded(_name))
+
+
+def make_array(guard: Guard, address: Any, count: int, dtype: np.dtype, width: int, writable: bool, component: Any = None) -> Column:
+    """An array over memory at an address, without a copy."""
+    if width > 1:
+        column = _new(Column, (count, width), dtype, _buffer(address, count * width * dtype.itemsize))
+    else:
+        column = _new(Column, count, dtype, _buffer(address, count * dtype.itemsize))
+    attributes = column.__dict__
+    attributes["_guard"], attributes["_component"] = guard, component
+    if not writable:
+        column.setflags(write=False)
+    return column
