@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 typedef struct Number { uint32_t value; } Number;
-MICA_COMPONENT(Number, value)
+MICA_COMPONENT(Number, (value, uint32_t, .unit = "apples", .maximum = 100000000, .note = "grows"))
 
 #ifdef WRONG_VERSION
 const mica_module mica_module_info = {MICA_VERSION_MAJOR, MICA_VERSION_MINOR + 1, MICA_MODULE_CHECKED_};
@@ -54,6 +54,14 @@ MICA_MODULE_RULES(world, library, out_rule_count)
     rules[0].component = mica_define(world, Number);
     *out_rule_count = 1;
     return rules;
+}
+#endif
+
+#ifdef NO_RULES
+MICA_MODULE_RULES(world, library, out_rule_count)
+{
+    *out_rule_count = world && library ? 2 : 1;
+    return NULL;
 }
 #endif
 
