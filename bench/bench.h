@@ -47,6 +47,8 @@ extern const workload delta_workloads[];
 extern const workload snapshot_workloads[];
 extern const workload dynamic_workloads[];
 extern const workload index_workloads[];
+extern const workload relation_workloads[];
+extern const workload relation_join_workloads[];
 
 /* Nanoseconds of processor time that this thread has used; everything that is measured runs in it. */
 double now_ns(void);
@@ -57,7 +59,14 @@ uint32_t *shuffled(uint32_t n);
 /* As malloc, but ends the program when memory is short: a benchmark has no use for half a measurement. */
 void *allocate_or_exit(size_t bytes);
 
-/* Ends the program with a message unless the condition holds; never compiled out. */
-void require(int condition, const char *message);
+/* Ends the program with a message. */
+_Noreturn void end_with(const char *message);
+
+/* Does so unless the condition holds; never compiled out. */
+static inline void require(int condition, const char *message)
+{
+    if (!condition)
+        end_with(message);
+}
 
 #endif

@@ -38,7 +38,7 @@ static const workload *const tables[] = {
     create_workloads,    iterate_workloads,       access_workloads,  structure_workloads, pool_workloads,
     pool_join_workloads, mixed_frame_workloads,   shape_workloads,   query_workloads,     hierarchy_workloads,
     snapshot_workloads,  delta_workloads,         dynamic_workloads, flow_workloads,      memory_workloads,
-    resource_workloads,  communication_workloads, index_workloads};
+    resource_workloads,  communication_workloads, index_workloads,   relation_workloads,  relation_join_workloads};
 
 static options parse(int argument_count, char **arguments)
 {

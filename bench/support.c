@@ -14,10 +14,8 @@ double now_ns(void)
     return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-void require(int condition, const char *message)
+void end_with(const char *message)
 {
-    if (condition)
-        return;
     fprintf(stderr, "mica_bench: %s\n", message);
     exit(EXIT_FAILURE);
 }

@@ -143,7 +143,7 @@ static measurement small_frames_mica(small_frames shape)
         Data data = {0};
         if (shape.populated)
             mica_create_id(world, &(mica_value){component, sizeof data, &data}, 1);
-        mica_term term = {component, MICA_ACCESS_WRITE};
+        mica_term term = {.component = component, .access = MICA_ACCESS_WRITE};
         mica_system_def def = {.name = name, .terms = &term, .term_count = 1};
         if (shape.with_columns)
             def.columns = small_columns_system;

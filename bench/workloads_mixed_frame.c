@@ -168,8 +168,8 @@ static measurement mixed_mica(uint32_t n, uint32_t workers, bool records)
     for (uint32_t i = 0; i < SYSTEMS; ++i) {
         char name[8] = {'s', (char)('0' + i / 10), (char)('0' + i % 10)};
         pairings[i] = pairing_of(i);
-        const mica_term terms[] = {{game.components[pairings[i].to], MICA_ACCESS_WRITE},
-                                   {game.components[pairings[i].from], MICA_ACCESS_READ}};
+        const mica_term terms[] = {{.component = game.components[pairings[i].to], .access = MICA_ACCESS_WRITE},
+                                   {.component = game.components[pairings[i].from], .access = MICA_ACCESS_READ}};
         require(mica_system_add(game.world, &(mica_system_def){.name = name,
                                                                .view = accumulate_system,
                                                                .terms = terms,
@@ -189,7 +189,8 @@ static measurement mixed_mica(uint32_t n, uint32_t workers, bool records)
     double time = (clock_ns() - start) / n / (FRAMES - WARM_FRAMES);
     uint64_t sum = 0;
     for (uint32_t k = 0; k < COMPONENTS; ++k) {
-        mica_query *query = mica_query_create(game.world, MICA_QUERY({game.components[k], MICA_ACCESS_READ}));
+        mica_query *query =
+            mica_query_create(game.world, MICA_QUERY({.component = game.components[k], .access = MICA_ACCESS_READ}));
         require(query != NULL, "mica_query_create failed");
         for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
             sum += sum_of_column(mica_view_read_at(&view, 0), floats_of(k), view.count);

@@ -195,8 +195,8 @@ static measurement iter1_raw(uint32_t n)
 static measurement sweep(mica_world *world, uint32_t n, mica_component position, mica_component velocity)
 {
     uint32_t sweeps = 10000000 / n;
-    mica_query *moving =
-        mica_query_create(world, MICA_QUERY({position, MICA_ACCESS_WRITE}, {velocity, MICA_ACCESS_READ}));
+    mica_query *moving = mica_query_create(world, MICA_QUERY({.component = position, .access = MICA_ACCESS_WRITE},
+                                                             {.component = velocity, .access = MICA_ACCESS_READ}));
     require(moving != NULL, "mica_query_create failed");
     double start = 0;
     for (uint32_t turn = 0; turn <= sweeps; ++turn) {

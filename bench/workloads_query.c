@@ -15,7 +15,8 @@ static measurement query_new_cached_mica(uint32_t n)
 {
     mica_world *world = mica_world_create(NULL);
     populate_tag_sets(world, n);
-    const mica_term terms[] = {MICA_WRITE(Position), MICA_READ(Velocity), {tag_at(3), MICA_ACCESS_HAS}};
+    const mica_term terms[] = {
+        MICA_WRITE(Position), MICA_READ(Velocity), {.component = tag_at(3), .access = MICA_ACCESS_HAS}};
     const mica_query_def def = {.terms = terms, .term_count = 3, .location = MICA_HERE};
     mica_query *query = NULL;
     double start = now_ns();

@@ -20,7 +20,8 @@ static stage open_stage(uint32_t n)
 {
     stage stage = {.world = mica_world_create(NULL)};
     free(populate_mica(stage.world, n, NULL));
-    static const mica_term terms[] = {{0, MICA_ACCESS_WRITE}, {0, MICA_ACCESS_READ}};
+    static const mica_term terms[] = {{.component = 0, .access = MICA_ACCESS_WRITE},
+                                      {.component = 0, .access = MICA_ACCESS_READ}};
     mica_term mine[2];
     memcpy(mine, terms, sizeof mine);
     mine[0].component = MICA_ID(Position);

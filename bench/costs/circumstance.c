@@ -46,6 +46,7 @@ const circumstance circumstances[] = {
     {.name = "pool_subset", .components = COMPONENTS, .bytes = BYTES, .kind = KIND_MAP, .group = COMPONENTS + 1},
     {.name = "archetypes_26", .components = COMPONENTS, .bytes = BYTES, .archetypes = 26},
     {.name = "archetypes_1024", .components = COMPONENTS, .bytes = BYTES, .archetypes = 1024},
+    {.name = "any_order", .components = COMPONENTS, .bytes = BYTES, .shuffled = true},
     {0},
 };
 
@@ -157,6 +158,18 @@ void stage_begin(stage *stage, const circumstance *circumstance)
     }
 }
 
+static void shuffle(mica_entity *entities, uint32_t count)
+{
+    uint32_t state = 1;
+    for (uint32_t left = count; left > 1; --left) {
+        state = state * 1664525 + 1013904223;
+        uint32_t chosen = (state >> 8) % left;
+        mica_entity last = entities[left - 1];
+        entities[left - 1] = entities[chosen];
+        entities[chosen] = last;
+    }
+}
+
 void stage_populate(stage *stage)
 {
     for (uint32_t i = 0; i < stage->entity_count; ++i) {
@@ -170,6 +183,8 @@ void stage_populate(stage *stage)
             mica_set_parent(stage->world, entity, stage->parent);
         stage->entities[i] = entity;
     }
+    if (stage->circumstance->shuffled)
+        shuffle(stage->entities, stage->entity_count);
 }
 
 void stage_ready(stage *stage)

@@ -33,6 +33,7 @@ typedef struct circumstance {
     bool beside;         /* on the second component of the entities, which most operations do not change */
     uint32_t group;      /* how many of the components are in one pool group */
     uint32_t archetypes; /* over which the entities are distributed; 0: one */
+    bool shuffled;       /* the entities are used in an order that is not that of their indices and rows */
 } circumstance;
 
 typedef struct stage {

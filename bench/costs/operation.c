@@ -254,9 +254,10 @@ static void prepare_query(stage *stage)
 {
     mica_term terms[COMPONENTS_MAX];
     for (uint32_t i = 0; i < stage->circumstance->components; ++i)
-        terms[i] = (mica_term){stage->components[i], stage->circumstance->bytes == 0 ? MICA_ACCESS_HAS
-                                                     : i == 0                        ? MICA_ACCESS_WRITE
-                                                                                     : MICA_ACCESS_READ};
+        terms[i] = (mica_term){.component = stage->components[i],
+                               .access = stage->circumstance->bytes == 0 ? MICA_ACCESS_HAS
+                                         : i == 0                        ? MICA_ACCESS_WRITE
+                                                                         : MICA_ACCESS_READ};
     stage->query = mica_query_create(stage->world,
                                      &(mica_query_def){.terms = terms, .term_count = stage->circumstance->components});
     if (stage->query == NULL)
@@ -312,8 +313,8 @@ static void prepare_systems(stage *stage, mica_system_def def)
     static const char *const names[SYSTEMS] = {"a", "b", "c", "d", "e", "f", "g", "h"};
     mica_term terms[COMPONENTS_MAX];
     for (uint32_t i = 0; i < stage->circumstance->components; ++i)
-        terms[i] =
-            (mica_term){stage->components[i], stage->circumstance->bytes == 0 ? MICA_ACCESS_HAS : MICA_ACCESS_READ};
+        terms[i] = (mica_term){.component = stage->components[i],
+                               .access = stage->circumstance->bytes == 0 ? MICA_ACCESS_HAS : MICA_ACCESS_READ};
     mica_flow_configure(stage->world, &(mica_flow_def){.worker_count = 1, .fixed_seconds = 1, .catch_up_max = 1});
     mica_create_id(stage->world, values_of_archetype(stage, 0), stage->value_count);
     def.terms = terms;

@@ -7,6 +7,7 @@
  */
 #include "mica/flow.h"
 #include "mica/mica.h"
+#include "mica/relation.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,7 @@ MICA_COMPONENT(Position, x, y, z)
 MICA_COMPONENT(Velocity, x, y, z)
 MICA_COMPONENT(Mass, value)
 MICA_POOL(Load, value)
+MICA_RELATION(Visits)
 MICA_TAG(Tag0)
 MICA_TAG(Tag1)
 MICA_TAG(Tag2)
@@ -297,6 +299,61 @@ static void run_small_worlds(stage *stage)
     }
 }
 
+/* Edges: the first entities are targets, each of many sources. */
+enum { EDGE_TARGETS = 100 };
+
+static mica_entity edge_target(const stage *stage, uint32_t i)
+{
+    return stage->entities[i * 7 % EDGE_TARGETS];
+}
+
+static void run_relate(stage *stage)
+{
+    for (uint32_t i = EDGE_TARGETS; i < OPERATIONS; ++i)
+        stage->result += mica_relate(stage->world, stage->entities[i], Visits, edge_target(stage, i)) != NULL;
+}
+
+static void run_unrelate(stage *stage)
+{
+    for (uint32_t i = EDGE_TARGETS; i < OPERATIONS; ++i)
+        stage->result += mica_unrelate(stage->world, stage->entities[i], Visits, edge_target(stage, i));
+}
+
+static void prepare_edges(stage *stage)
+{
+    prepare_entities(stage);
+    run_relate(stage);
+}
+
+static void prepare_room_for_edges(stage *stage)
+{
+    prepare_edges(stage);
+    run_unrelate(stage);
+}
+
+/* Four targets of each source of some. */
+static void prepare_few_edges(stage *stage)
+{
+    prepare_entities(stage);
+    for (uint32_t i = EDGE_TARGETS; i < EDGE_TARGETS + OPERATIONS / 4; ++i)
+        for (uint32_t k = 0; k < 4; ++k)
+            mica_relate(stage->world, stage->entities[i], Visits, stage->entities[(i * 7 + k) % EDGE_TARGETS]);
+}
+
+static void run_edge_targets(stage *stage)
+{
+    for (uint32_t i = EDGE_TARGETS; i < EDGE_TARGETS + OPERATIONS / 4; ++i)
+        for (mica_edges at = mica_targets(stage->world, stage->entities[i], Visits); mica_edge_next(&at);)
+            stage->result += at.entity.index;
+}
+
+static void run_edge_sources(stage *stage)
+{
+    for (uint32_t i = 0; i < EDGE_TARGETS; ++i)
+        for (mica_edges at = mica_sources(stage->world, stage->entities[i], Visits); mica_edge_next(&at);)
+            stage->result += at.entity.index;
+}
+
 static const counted workloads[] = {
     {"create", prepare_archetype, run_create},
     {"create_bulk", prepare_archetype, run_create_bulk},
@@ -312,6 +369,10 @@ static const counted workloads[] = {
     {"pool_remove", prepare_loads, run_pool_remove},
     {"pool_get", prepare_loads, run_pool_get},
     {"set", prepare_entities, run_set},
+    {"relate", prepare_room_for_edges, run_relate},
+    {"unrelate", prepare_edges, run_unrelate},
+    {"edge_targets", prepare_few_edges, run_edge_targets},
+    {"edge_sources", prepare_few_edges, run_edge_sources},
     {"query_iterate", prepare_sweep, run_query_iterate},
     {"view_next", prepare_small_archetypes, run_view_next},
     {"view_unchanged", prepare_unchanged, run_unchanged},

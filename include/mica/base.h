@@ -45,6 +45,17 @@
 #    define MICA_EXPORT
 #endif
 
+/* Private: what the inline functions of the headers need of the compiler, which is gcc, clang, or clang in the mode of Microsoft's. */
+#define MICA_EXPECT_ __builtin_expect
+#define MICA_LOAD_ __atomic_load_n
+#define MICA_STORE_ __atomic_store_n
+#define MICA_RELAXED_ __ATOMIC_RELAXED
+#define MICA_ACQUIRE_ __ATOMIC_ACQUIRE
+#define MICA_RELEASE_ __ATOMIC_RELEASE
+#define MICA_COPY_BYTES_ __builtin_memcpy
+#define MICA_TYPEOF_ __typeof__
+#define MICA_UNUSED_ __attribute__((unused))
+
 /* The version of these headers. */
 #define MICA_VERSION_MAJOR 0
 #define MICA_VERSION_MINOR 2

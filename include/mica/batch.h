@@ -41,6 +41,10 @@ typedef struct mica_batch_run {
     uint32_t private_row;
 } mica_batch_run;
 
+/* Returns whether changes of the world are recorded now: in systems, in hooks and observers, and after mica_defer. What can't be recorded,
+ * such as a batch, is rejected then. Threads: reader. */
+MICA_API bool mica_is_deferred(const mica_world *world);
+
 /* Creates the entities of all groups; hooks do not run yet. On error the world is unchanged and the batch is NULL. Only one
  * batch at a time; rejected while recording. Threads: owner. */
 MICA_API mica_result mica_batch_begin(mica_world *world, const mica_batch_group *groups, uint32_t group_count,
@@ -63,6 +67,7 @@ MICA_API void mica_batch_cancel(mica_batch *batch);
 MICA_END
 
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_is_deferred(world) mica_is_deferred(MICA_AT_(world))
 #    define mica_batch_begin(world, ...) mica_batch_begin(MICA_AT_(world), __VA_ARGS__)
 #    define mica_batch_entities(batch, ...) mica_batch_entities(MICA_AT_(batch), __VA_ARGS__)
 #    define mica_batch_next(batch, ...) mica_batch_next(MICA_AT_(batch), __VA_ARGS__)

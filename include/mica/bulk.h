@@ -1,4 +1,6 @@
-/* Mica, bulk: operations on many entities in one call, column by column. Each call succeeds completely or changes nothing.
+/* Mica, bulk: operations on many entities in one call, column by column. Each call succeeds completely or changes nothing. While the
+ * world records, as in systems, the change of each entity is recorded: those that match when the call is made. If memory runs out for a
+ * recorded add, remove or destroy, the changes before it stay recorded.
  *
  *     Position where[1000];
  *     mica_entity crowd[1000];
@@ -15,11 +17,11 @@
 MICA_BEGIN
 
 /* Creates `count` entities with these components. The data of a value is an array of `count` elements that becomes a column;
- * NULL means the default value for all. `out_entities` may be NULL. Rejected while recording. Threads: owner. */
+ * NULL means the default value for all. `out_entities` may be NULL. Threads: owner, or a system. */
 MICA_API mica_result mica_create_many(mica_world *world, uint32_t count, const mica_value *columns,
                                       uint32_t column_count, mica_entity *out_entities);
 
-/* Destroys entities. Skips stale handles and duplicates. Returns how many were destroyed. Threads: owner. */
+/* Destroys entities. Skips stale handles and duplicates. Returns how many were destroyed. Threads: owner, or a system. */
 MICA_API uint32_t mica_destroy_many(mica_world *world, const mica_entity *entities, uint32_t count);
 
 /* Looks up one component of many entities, with prefetching. Writes NULL for entities that are not alive or do not have it.
@@ -28,13 +30,13 @@ MICA_API uint32_t mica_get_many_id(const mica_world *world, const mica_entity *e
                                    mica_component component, const void **out_pointers);
 
 /* Adds a component to every entity that the query matches and that does not have it. All get the same value; NULL data means
- * the default. Rejected while recording. Threads: owner. */
+ * the default. Threads: owner, or a system that may iterate the query. */
 MICA_API mica_result mica_add_all_id(mica_query *query, mica_value value);
 
-/* Removes a component from every entity that the query matches. Rejected while recording. Threads: owner. */
+/* Removes a component from every entity that the query matches. Threads: as above. */
 MICA_API mica_result mica_remove_all_id(mica_query *query, mica_component component);
 
-/* Destroys every entity that the query matches. Rejected while recording. Threads: owner. */
+/* Destroys every entity that the query matches. Threads: as above. */
 MICA_API mica_result mica_destroy_all(mica_query *query);
 
 MICA_END

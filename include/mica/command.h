@@ -94,21 +94,19 @@ MICA_END
 #    define mica_command_enable_id(commands, ...) mica_command_enable_id(MICA_AT_(commands), __VA_ARGS__)
 #endif
 
-#define mica_command_create(...) MICA_JOIN_(MICA_COMMAND_CREATE_, MICA_ONE_OR_MORE_(__VA_ARGS__))(__VA_ARGS__)
-#define MICA_COMMAND_CREATE_1(commands) mica_command_create_id((commands), NULL, 0, MICA_HERE)
-#define MICA_COMMAND_CREATE_2(commands, ...)                                                                           \
-    mica_command_create_id((commands), MICA_VALUES_(__VA_ARGS__), MICA_HERE)
+#define mica_command_create(...) MICA_COMMAND_CREATE_(__VA_ARGS__, {0, 0, NULL})
+#define MICA_COMMAND_CREATE_(commands, ...) /* the last value only ends the list, which may be empty */                \
+    mica_command_create_id((commands), (const mica_value[]){__VA_ARGS__},                                              \
+                           (uint32_t)(sizeof((const mica_value[]){__VA_ARGS__}) / sizeof(mica_value)) - 1, MICA_HERE)
 #define mica_command_destroy(commands, entity) mica_command_destroy_id((commands), (entity), MICA_HERE)
-#define mica_command_add(commands, entity, T)                                                                          \
-    ((T *)mica_command_add_id((commands), (entity), MICA_ID(T), MICA_HERE))
+#define mica_command_add(commands, entity, T) ((T *)mica_command_add_id((commands), (entity), MICA_ID(T), MICA_HERE))
 #define mica_command_add_instance(commands, entity, T)                                                                 \
     ((T *)mica_command_add_instance_id((commands), (entity), MICA_ID(T), MICA_HERE))
 #define mica_command_set(commands, entity, T, ...)                                                                     \
     mica_command_set_id((commands), (entity), MICA_VALUE_(T, __VA_ARGS__), MICA_HERE)
 #define mica_command_set_from(commands, entity, T, pointer)                                                            \
     mica_command_set_id((commands), (entity), (mica_value)MICA_FROM(T, pointer), MICA_HERE)
-#define mica_command_remove(commands, entity, T)                                                                       \
-    mica_command_remove_id((commands), (entity), MICA_ID(T), MICA_HERE)
+#define mica_command_remove(commands, entity, T) mica_command_remove_id((commands), (entity), MICA_ID(T), MICA_HERE)
 #define mica_command_enable(commands, entity, T)                                                                       \
     mica_command_enable_id((commands), (entity), MICA_ID(T), true, MICA_HERE)
 #define mica_command_disable(commands, entity, T)                                                                      \

@@ -47,6 +47,6 @@ MICA_END
 #endif
 
 /* Registers the component T with the world before its first use, so that files and tools find it by name. */
-#define mica_define(world, T) mica_component_define((world), &mica_type_of_##T)
+#define mica_define(world, T) mica_component_define((world), &MICA_JOIN_(mica_type_of_, T))
 
 #endif

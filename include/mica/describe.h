@@ -218,12 +218,12 @@ enum {
 /* Returns the id of a described component. Threads: any. */
 static inline mica_component mica_type_id(mica_type *type)
 {
-    uint32_t id = type ? __atomic_load_n(&type->id_cache, __ATOMIC_ACQUIRE) : 0;
+    uint32_t id = type ? MICA_LOAD_(&type->id_cache, MICA_ACQUIRE_) : 0;
     return id ? id : mica_type_intern(type);
 }
 
 /* The id of component T. If T has no description, the compile error names mica_type_of_T. */
-#define MICA_ID(T) mica_type_id(&mica_type_of_##T)
+#define MICA_ID(T) mica_type_id(&MICA_JOIN_(mica_type_of_, T))
 
 MICA_END
 
@@ -266,7 +266,6 @@ MICA_END
 
 /* Implementation. Nothing below is for direct use. */
 
-#define MICA_UNUSED_ __attribute__((unused))
 #define MICA_UNWRAP_(...) __VA_ARGS__
 
 #define MICA_TYPE_ENTRY_(unused, T) &mica_type_of_##T,

@@ -87,13 +87,13 @@ static inline const void *mica_lookup_get(const mica_world *world, mica_entity e
 #ifndef MICA_CHECKED
     const mica_private_lookup *lookup = mica_private_of(world);
     uint64_t component = mica_private_id(type), index = entity.index;
-    if (__builtin_expect(world && component < lookup->component_count, 1)) {
-        if (__builtin_expect(index < lookup->record_count, 1)) {
+    if (MICA_EXPECT_(world && component < lookup->component_count, 1)) {
+        if (MICA_EXPECT_(index < lookup->record_count, 1)) {
             uint64_t record = mica_private_record(lookup, index);
             uint64_t number = mica_private_chunk_number(record, entity.generation);
             char *const *columns = lookup->columns[component];
-            const char *column = __builtin_expect(number < lookup->chunk_capacity, 1) ? columns[number] : NULL;
-            if (__builtin_expect(column != NULL, 1))
+            const char *column = MICA_EXPECT_(number < lookup->chunk_capacity, 1) ? columns[number] : NULL;
+            if (MICA_EXPECT_(column != NULL, 1))
                 return column + (uint32_t)(record & 0xFFFF) * type->size_bytes;
             if (columns != lookup->no_columns)
                 return NULL;
@@ -101,7 +101,7 @@ static inline const void *mica_lookup_get(const mica_world *world, mica_entity e
     } else {
         const mica_private_pool *pool = mica_private_fast_pool(world, component);
         uint64_t row = mica_private_pool_row(pool, entity);
-        if (__builtin_expect(pool != NULL, 1))
+        if (MICA_EXPECT_(pool != NULL, 1))
             return row < pool->row_limit ? pool->values + row * type->size_bytes : NULL;
     }
 #endif
@@ -114,16 +114,16 @@ static inline bool mica_lookup_has(const mica_world *world, mica_entity entity, 
 #ifndef MICA_CHECKED
     const mica_private_lookup *lookup = mica_private_of(world);
     uint64_t component = mica_private_id(type), index = entity.index;
-    if (__builtin_expect(world && component < lookup->component_count, 1)) {
+    if (MICA_EXPECT_(world && component < lookup->component_count, 1)) {
         char *const *columns = lookup->columns[component];
-        if (__builtin_expect(columns != lookup->no_columns && index < lookup->record_count, 1)) {
+        if (MICA_EXPECT_(columns != lookup->no_columns && index < lookup->record_count, 1)) {
             uint64_t record = mica_private_record(lookup, index);
             uint64_t number = mica_private_chunk_number(record, entity.generation);
-            return __builtin_expect(number < lookup->chunk_capacity, 1) && columns[number] != NULL;
+            return MICA_EXPECT_(number < lookup->chunk_capacity, 1) && columns[number] != NULL;
         }
     } else {
         const mica_private_pool *pool = mica_private_fast_pool(world, component);
-        if (__builtin_expect(pool != NULL, 1))
+        if (MICA_EXPECT_(pool != NULL, 1))
             return mica_private_pool_row(pool, entity) < pool->row_limit;
     }
 #endif
@@ -137,19 +137,19 @@ static inline void *mica_lookup_write(mica_world *world, mica_entity entity, mic
 #ifndef MICA_CHECKED
     const mica_private_lookup *lookup = mica_private_of(world);
     uint64_t component = mica_private_id(type), index = entity.index;
-    if (__builtin_expect(world && component < lookup->component_count && index < lookup->record_count, 1)) {
+    if (MICA_EXPECT_(world && component < lookup->component_count && index < lookup->record_count, 1)) {
         uint64_t record = mica_private_record(lookup, index);
         uint64_t number = mica_private_chunk_number(record, entity.generation);
         char *const *columns = lookup->columns[component];
-        if (__builtin_expect(number < lookup->chunk_capacity && columns[number], 1)) {
+        if (MICA_EXPECT_(number < lookup->chunk_capacity && columns[number], 1)) {
             uint32_t row = (uint32_t)record & 0xFFFF;
             const mica_private_chunk *chunk = lookup->chunks[number];
             uint32_t column = ((const uint16_t *)(const void *)(columns + lookup->chunk_capacity))[number];
             const uint64_t *stamp = (const uint64_t *)(const void *)((const char *)chunk + chunk->stamps_offset) + 1 +
                                     column + (row >> MICA_PRIVATE_SLICE_SHIFT) * chunk->stride;
-            if (__builtin_expect(type->size_bytes && __atomic_load_n(stamp, __ATOMIC_ACQUIRE) ==
-                                                         __atomic_load_n(&lookup->version, __ATOMIC_RELAXED),
-                                 1))
+            if (MICA_EXPECT_(type->size_bytes &&
+                                 MICA_LOAD_(stamp, MICA_ACQUIRE_) == MICA_LOAD_(&lookup->version, MICA_RELAXED_),
+                             1))
                 return columns[number] + row * type->size_bytes;
         }
     }
@@ -179,7 +179,7 @@ static inline uint32_t mica_lookup_several(const mica_world *world, mica_entity 
     for (uint32_t i = 0; wanted && i < count; ++i) {
         const void *value = mica_lookup_get(world, entity, wanted[i].type);
         if (wanted[i].out_pointer)
-            __builtin_memcpy((void *)(uintptr_t)wanted[i].out_pointer, &value, sizeof value);
+            MICA_COPY_BYTES_((void *)(uintptr_t)wanted[i].out_pointer, &value, sizeof value);
         found += value != NULL;
     }
     return found;
@@ -227,17 +227,17 @@ MICA_END
 #define mica_set_from(world, entity, T, pointer)                                                                       \
     mica_set_id((world), (entity), (mica_value)MICA_FROM(T, pointer))
 #define mica_remove(world, entity, T) mica_remove_id((world), (entity), MICA_ID(T))
-#define mica_has(world, entity, T) mica_lookup_has((world), (entity), &mica_type_of_##T)
-#define mica_get(world, entity, T) ((const T *)mica_lookup_get((world), (entity), &mica_type_of_##T))
+#define mica_has(world, entity, T) mica_lookup_has((world), (entity), &MICA_JOIN_(mica_type_of_, T))
+#define mica_get(world, entity, T) ((const T *)mica_lookup_get((world), (entity), &MICA_JOIN_(mica_type_of_, T)))
 /* mica_get_several(world, entity, MICA_INTO(Position, &position), MICA_INTO(Velocity, &velocity)) */
 #define mica_get_several(world, entity, ...)                                                                           \
     mica_lookup_several((world), (entity), (const mica_wanted[]){__VA_ARGS__},                                         \
                         (uint32_t)(sizeof((const mica_wanted[]){__VA_ARGS__}) / sizeof(mica_wanted)))
-#define MICA_INTO(T, pointer) {&mica_type_of_##T, (const T **){(pointer)}}
+#define MICA_INTO(T, pointer) {&MICA_JOIN_(mica_type_of_, T), (const T **){(pointer)}}
 #define mica_enable(world, entity, T) mica_enable_id((world), (entity), MICA_ID(T), true)
 #define mica_disable(world, entity, T) mica_enable_id((world), (entity), MICA_ID(T), false)
 #define mica_is_enabled(world, entity, T) mica_is_enabled_id((world), (entity), MICA_ID(T))
 
-#define mica_write(world, entity, T) ((T *)mica_lookup_write((world), (entity), &mica_type_of_##T))
+#define mica_write(world, entity, T) ((T *)mica_lookup_write((world), (entity), &MICA_JOIN_(mica_type_of_, T)))
 
 #endif

@@ -84,6 +84,15 @@ MICA_API mica_result mica_step(mica_world *world, float dt);
  * fixed step or in MICA_PHASE_START, that phase runs once. Threads: owner. */
 MICA_API mica_result mica_step_from(mica_world *world, mica_system system, float dt);
 
+/* Called after a frame, in the thread that called mica_step. */
+typedef void (*mica_after_frame_fn)(mica_world *world, void *context);
+
+/* Sets the function that mica_step and mica_step_from call when the frame is over, also while paused; NULL removes it. The world is at rest
+ * then: everything is allowed that is allowed between two frames. A frame that the function runs does not call it again. For tools that
+ * look at a running world, such as mica/inspect.h: there is one per world, and setting a second one is refused with
+ * MICA_ERROR_EXISTS. Not part of hashes, snapshots and clones. Threads: owner. */
+MICA_API mica_result mica_after_frame(mica_world *world, mica_after_frame_fn fn, void *context);
+
 /* A clock for mica_run, in seconds since any moment. */
 typedef struct mica_clock {
     double (*now)(void *context);                /* must not go back */
@@ -116,6 +125,12 @@ MICA_API mica_result mica_system_run(mica_world *world, mica_system system, floa
 
 /* Pauses or continues. While paused, mica_step only runs systems with .while_paused. Threads: owner. */
 MICA_API void mica_pause(mica_world *world, bool paused);
+
+/* Returns whether the world is paused. Threads: reader. */
+MICA_API bool mica_is_paused(const mica_world *world);
+
+/* Returns whether a frame is under way: in systems, also exclusive ones, and in what they call. Threads: reader. */
+MICA_API bool mica_is_stepping(const mica_world *world);
 
 /* While paused, lets the next mica_step run normally. Threads: owner. */
 MICA_API void mica_pause_step(mica_world *world);
@@ -163,10 +178,13 @@ MICA_END
 #    define mica_flow_configure(world, ...) mica_flow_configure(MICA_AT_(world), __VA_ARGS__)
 #    define mica_step(world, ...) mica_step(MICA_AT_(world), __VA_ARGS__)
 #    define mica_step_from(world, ...) mica_step_from(MICA_AT_(world), __VA_ARGS__)
+#    define mica_after_frame(world, ...) mica_after_frame(MICA_AT_(world), __VA_ARGS__)
 #    define mica_run(world, ...) mica_run(MICA_AT_(world), __VA_ARGS__)
 #    define mica_stop(world) mica_stop(MICA_AT_(world))
 #    define mica_system_run(world, ...) mica_system_run(MICA_AT_(world), __VA_ARGS__)
 #    define mica_pause(world, ...) mica_pause(MICA_AT_(world), __VA_ARGS__)
+#    define mica_is_paused(world) mica_is_paused(MICA_AT_(world))
+#    define mica_is_stepping(world) mica_is_stepping(MICA_AT_(world))
 #    define mica_pause_step(world) mica_pause_step(MICA_AT_(world))
 #    define mica_time_set_scale(world, ...) mica_time_set_scale(MICA_AT_(world), __VA_ARGS__)
 #    define mica_time_get(world) mica_time_get(MICA_AT_(world))

@@ -26,6 +26,7 @@
 #ifndef MICA_INDEX_H
 #define MICA_INDEX_H
 
+#include "mica/key.h"
 #include "mica/query.h"
 #include "mica/random.h"
 
@@ -40,7 +41,8 @@ typedef struct mica_index_def {
     /* One field, which is a number, bool, constant, asset or entity; or two or three numbers for a grid: "x, y". Each is a path as in
      * mica/value.h: "home.x", "size[2]". */
     const char *fields;
-    bool hashed; /* a hash table finds equal values faster, at 16 to 32 bytes for each different value */
+    bool
+        hashed; /* a hash table finds equal values faster, at 24 to 64 bytes for each different value; best for fields of up to 32 bits */
     bool unique; /* two entities with equal values are a mistake: see mica_index_update */
 
     double cell_size; /* not 0: a grid with cells of at least this size; best near the usual radius of a search */
@@ -60,6 +62,10 @@ MICA_API mica_index *mica_index_create(mica_world *world, const mica_index_def *
  * NULL is a no-op. Threads: owner. */
 MICA_API void mica_index_destroy(mica_index *index);
 
+/* Returns an index of the one field at this offset of a component, for code that uses indexes where there are some; NULL if there is none,
+ * and where mica_index_update is refused. Threads: owner. */
+MICA_API mica_index *mica_index_of_field_id(mica_world *world, mica_component component, size_t field_offset);
+
 /* Makes the index current. Costs a look at the stamps if nothing changed. Ends loops over the index. With .unique, returns
  * MICA_ERROR_EXISTS while there are entities with equal values; each update that finds new ones reports one of them. The values stay as
  * they are, and mica_find_by returns the entity with the lowest handle. Returns MICA_ERROR_MEMORY if memory runs out: the index is then
@@ -75,75 +81,36 @@ MICA_API mica_result mica_index_refresh(mica_index *index, mica_entity entity);
 /* Returns how many entities are in the index. Threads: reader. */
 MICA_API uint32_t mica_index_entity_count(const mica_index *index);
 
-/* A value to look for. Zero is no value: an open end of a range. */
-typedef struct mica_key {
-    mica_kind kind; /* MICA_KIND_I64, U64, F64, ENTITY, or NONE */
-    union {
-        int64_t integer;
-        uint64_t natural;
-        double real;
-        mica_entity entity;
-    } as;
-} mica_key;
-
-/* Return keys. Integers and real numbers find fields of all kinds of numbers. Threads: any. */
-static inline mica_key mica_key_integer(int64_t value)
-{
-    mica_key key = {MICA_KIND_I64, {0}};
-    key.as.integer = value;
-    return key;
-}
-
-/* The same for large unsigned numbers, assets and flags. Threads: any. */
-static inline mica_key mica_key_natural(uint64_t value)
-{
-    mica_key key = {MICA_KIND_U64, {0}};
-    key.as.natural = value;
-    return key;
-}
-
-/* A field of type float is compared with the key rounded to float. NaN equals itself and comes last. Threads: any. */
-static inline mica_key mica_key_real(double value)
-{
-    mica_key key = {MICA_KIND_F64, {0}};
-    key.as.real = value;
-    return key;
-}
-
-/* For fields that are entities. Threads: any. */
-static inline mica_key mica_key_entity(mica_entity value)
-{
-    mica_key key = {MICA_KIND_ENTITY, {0}};
-    key.as.entity = value;
-    return key;
-}
-
 /* Returns the entity with this value, the one with the lowest handle if there are several, or nil. Threads: reader. */
 MICA_API mica_entity mica_find_by(const mica_index *index, mica_key key);
 
-/* Private: what an index begins with. The hash table of an index of integers, open addressing with linear probing; id 0 is an empty slot. */
+/* Private: what an index begins with. The hash table of a field of at most 32 bits, open addressing with linear probing. */
 typedef struct mica_private_slot {
-    uint64_t key;
-    uint64_t id; /* index << 32 | generation of the entity */
+    uint32_t key;
+    uint32_t index;
+    uint32_t generation; /* of the entity; 0: the slot is empty */
 } mica_private_slot;
 typedef struct mica_private_index {
-    const mica_private_slot *slots; /* NULL: there is no such table */
+    const mica_private_slot *slots;
     uint32_t mask;
     uint32_t shift;
-    int64_t lowest;   /* lower keys need the call */
-    uint64_t flipped; /* bits of an integer that are inverted in the table */
+    int64_t lowest; /* key in the table; others need the call */
+    uint64_t span;  /* how many keys there can be from there on; 0: there is no such table */
 } mica_private_index;
 
-/* What mica_find_by is in a program that is not checked: an integer in a hash table needs no call. Threads: reader. */
+/* What mica_find_by is in a program that is not checked: an integer in such a table needs no call. Threads: reader. */
 static inline mica_entity mica_private_find_by(const mica_index *index, mica_key key)
 {
     const mica_private_index *table = (const mica_private_index *)(const void *)index;
-    if (table && table->slots && key.kind == MICA_KIND_I64 && key.as.integer >= table->lowest) {
-        uint64_t word = (uint64_t)key.as.integer ^ table->flipped;
-        uint32_t at = (uint32_t)((word ^ word >> 32) * 0x9e3779b97f4a7c15u >> table->shift);
-        while (table->slots[at].key != word && table->slots[at].id)
+    if (table && key.kind == MICA_KIND_I64 && (uint64_t)key.as.integer - (uint64_t)table->lowest < table->span) {
+        uint32_t wanted = (uint32_t)key.as.integer;
+        uint32_t at = (uint32_t)(wanted * 0x9e3779b97f4a7c15u >> table->shift);
+        const mica_private_slot *slot = &table->slots[at];
+        while (slot->key != wanted && slot->generation) {
             at = (at + 1) & table->mask;
-        mica_entity entity = {(uint32_t)(table->slots[at].id >> 32), (uint32_t)table->slots[at].id};
+            slot = &table->slots[at];
+        }
+        mica_entity entity = {slot->index, slot->generation};
         return entity;
     }
     return mica_find_by(index, key);
@@ -233,6 +200,7 @@ MICA_END
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
 #    define mica_index_create(world, ...) mica_index_create(MICA_AT_(world), __VA_ARGS__)
 #    define mica_index_destroy(index) mica_index_destroy(MICA_AT_(index))
+#    define mica_index_of_field_id(world, ...) mica_index_of_field_id(MICA_AT_(world), __VA_ARGS__)
 #    define mica_index_update(index) mica_index_update(MICA_AT_(index))
 #    define mica_index_refresh(index, ...) mica_index_refresh(MICA_AT_(index), __VA_ARGS__)
 #    define mica_index_entity_count(index) mica_index_entity_count(MICA_AT_(index))

@@ -124,14 +124,15 @@ MICA_API extern const uint32_t mica_private_block_bytes[];
 /* Appends to a list with one owner and room for one more, and leaves everything else to the library. Threads: one per list. */
 static inline void *mica_private_list_append(mica_list *list, const struct mica_type *element, size_t bytes)
 {
-    if (__builtin_expect(!list || !list->private_.items || bytes >= MICA_PRIVATE_LIST_ELEMENT_MAX, 0))
+    if (MICA_EXPECT_(!list || !list->private_.items || bytes >= MICA_PRIVATE_LIST_ELEMENT_MAX, 0))
         return mica_list_append_type(list, element);
     uint32_t *head = (uint32_t *)list->private_.items - 2;
-    uint32_t owners = __atomic_load_n(head, __ATOMIC_ACQUIRE) & ~(uint32_t)MICA_PRIVATE_LIST_OWNS;
+    uint32_t owners = MICA_LOAD_(head, MICA_ACQUIRE_) & ~(uint32_t)MICA_PRIVATE_LIST_OWNS;
     size_t before = head[1] & MICA_LIST_COUNT_MAX, end = (before + 1) * bytes + MICA_PRIVATE_LIST_HEAD_BYTES;
-    if (__builtin_expect(owners != (MICA_PRIVATE_LIST_OWNER | (uint32_t)bytes) || before == MICA_LIST_COUNT_MAX ||
-                             end > mica_private_block_bytes[head[1] >> MICA_PRIVATE_LIST_SIZE_SHIFT],
-                         0))
+    if (MICA_EXPECT_(owners != (MICA_PRIVATE_LIST_OWNER | (uint32_t)bytes) ||
+                         (bytes < 4 && before == MICA_LIST_COUNT_MAX) || /* of larger ones, fewer fit into a block */
+                         end > mica_private_block_bytes[head[1] >> MICA_PRIVATE_LIST_SIZE_SHIFT],
+                     0))
         return mica_list_append_type(list, element);
     ++head[1];
     return memset((char *)list->private_.items + before * bytes, 0, bytes);

@@ -64,7 +64,7 @@ static inline const mica_private_lookup *mica_private_of(const mica_world *world
 /* Returns the record of an index below record_count. Other threads may hand out its entity meanwhile. Threads: reader. */
 static inline uint64_t mica_private_record(const mica_private_lookup *lookup, uint64_t index)
 {
-    return __atomic_load_n(&lookup->records[index], __ATOMIC_RELAXED);
+    return MICA_LOAD_(&lookup->records[index], MICA_RELAXED_);
 }
 
 /* Returns the chunk number of a record; a number that is not below chunk_capacity if the record has another generation.
@@ -77,7 +77,7 @@ static inline uint64_t mica_private_chunk_number(uint64_t record, uint32_t gener
 /* Returns the id of a type, or 0 if it has none yet. Threads: any. */
 static inline uint64_t mica_private_id(const mica_type *type)
 {
-    return type ? __atomic_load_n(&type->id_cache, __ATOMIC_RELAXED) : 0;
+    return type ? MICA_LOAD_(&type->id_cache, MICA_RELAXED_) : 0;
 }
 
 /* Returns the pool of a component if the fields of mica_private_pool find its values, or NULL. Threads: reader. */
@@ -101,7 +101,7 @@ static inline uint64_t mica_private_pool_row(const mica_private_pool *pool, mica
         return is_owner ? entity.index : UINT64_MAX;
     }
     uint64_t index = entity.index, page = index >> MICA_PRIVATE_MAP_SHIFT;
-    if (__builtin_expect(page >= pool->page_count, 0))
+    if (MICA_EXPECT_(page >= pool->page_count, 0))
         return UINT64_MAX;
     uint64_t entry = pool->pages[page][index & ((1u << MICA_PRIVATE_MAP_SHIFT) - 1)];
     return entry - ((uint64_t)entity.generation << 32) - 1;

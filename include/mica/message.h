@@ -100,12 +100,12 @@ MICA_END
 #define MICA_HANDLER(T, M, fn_) MICA_HANDLER_WITH(T, M, fn_, (.context = NULL))
 /* With more fields of the struct: MICA_HANDLER_WITH(Health, Damage, fn, (.context = &log, MICA_USES(MICA_USE_READ(Armour)))) */
 #define MICA_HANDLER_WITH(T, M, fn_, options)                                                                          \
-    (&(const mica_handler){.component = &mica_type_of_##T,                                                             \
-                           .message = &mica_type_of_##M,                                                               \
+    (&(const mica_handler){.component = &MICA_JOIN_(mica_type_of_, T),                                                             \
+                           .message = &MICA_JOIN_(mica_type_of_, M),                                                               \
                            .fn = (fn_),                                                                                \
                            .location = MICA_HERE,                                                                      \
                            MICA_UNWRAP_ options})
-#define MICA_HANDLED(M, fn_) {NULL, &mica_type_of_##M, (fn_), NULL, {__FILE__, __LINE__}, NULL, 0}
+#define MICA_HANDLED(M, fn_) {NULL, &MICA_JOIN_(mica_type_of_, M), (fn_), NULL, {__FILE__, __LINE__}, NULL, 0}
 #define MICA_HANDLERS(list) .handlers = (list), .handler_count = sizeof(list) / sizeof *(list)
 #define mica_send(world, target, M, ...)                                                                               \
     mica_send_id((world), (target), MICA_VALUE_(M, __VA_ARGS__), MICA_HERE)

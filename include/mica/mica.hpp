@@ -21,6 +21,14 @@
  *
  *     world.each([](Position &position) { position.y = 0; }, mica::with<Grounded>, mica::without<Flying>);
  *
+ * Queries can be about several entities, which are numbered from 1 on; 0 is the entity that is visited. mica::edge<R, A, B> as a further
+ * argument says that an edge of relation R leads from A to B, and mica::along<R, A, B> as a parameter is its fields; the parameters
+ * mica::bound<N> and mica::about<N, T> are entity N and its component, which T writes and const T reads:
+ *
+ *     enum { PLANET = 1 };
+ *     world.each([](Ship &ship, mica::about<PLANET, const Planet> planet) { ship.fuel += planet->fuel; },
+ *                mica::edge<DockedTo, 0, PLANET>);
+ *
  * Text and arrays of any length that the world owns are mica::text and mica::list<T>: they are hashed, saved and shown.
  *
  *     struct Person { mica::text name; mica::list<float> scores; };
@@ -41,13 +49,16 @@
 #endif
 
 #include "mica/flow.h"
-#include "mica/index.h"
+#include "mica/hierarchy.h"
 #include "mica/mica.h"
+#include "mica/partition.h"
 #include "mica/relation.h"
+#include "mica/value.h"
 
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -81,6 +92,48 @@ template <class... T> inline constexpr without_t<T...> without{};
 /* Must have been written since the query or system ran last: a further argument of query and system. */
 template <class... T> struct changed_t {};
 template <class... T> inline constexpr changed_t<T...> changed{};
+
+/* An edge of relation R from one entity of the query to another, by their numbers; 0 is the entity that is visited. */
+template <class R, uint32_t From, uint32_t To> struct edge_t {};
+template <class R, uint32_t From, uint32_t To> inline constexpr edge_t<R, From, To> edge{};
+
+/* As with and without, for another entity of the query. */
+template <uint32_t Number, class... T> struct with_of_t {};
+template <uint32_t Number, class... T> struct without_of_t {};
+template <uint32_t Number, class... T> inline constexpr with_of_t<Number, T...> with_of{};
+template <uint32_t Number, class... T> inline constexpr without_of_t<Number, T...> without_of{};
+
+/* A parameter: a component of another entity of the query. */
+template <uint32_t Number, class T> class about {
+    static_assert(Number > 0, "0 is the entity that is visited: take a reference to its component");
+
+  public:
+    explicit about(T *value) : value_(value) {}
+    T &operator*() const { return *value_; }
+    T *operator->() const { return value_; }
+
+  private:
+    T *value_;
+};
+
+/* A parameter: the fields of an edge of relation R from one entity of the query to another, which it requires as mica::edge does. const R
+ * reads, R writes. */
+template <class R, uint32_t From, uint32_t To> class along {
+  public:
+    explicit along(R *fields) : fields_(fields) {}
+    R &operator*() const { return *fields_; }
+    R *operator->() const { return fields_; }
+
+  private:
+    R *fields_;
+};
+
+/* A parameter: another entity of the query. */
+template <uint32_t Number> struct bound {
+    static_assert(Number > 0, "0 is the entity that is visited: take a mica_entity");
+    mica_entity entity;
+    operator mica_entity() const { return entity; }
+};
 
 /* A parameter that reads a component and writes it where the function asks for that. Of a component with .track_changed only the
  * entities that were written count as changed; with a parameter T & all do. */
@@ -420,6 +473,32 @@ template <class T> struct parameter<tracked<T>> {
 };
 template <class Parameter> struct is_tracked : std::false_type {};
 template <class T> struct is_tracked<tracked<T>> : std::true_type {};
+template <uint32_t Number, class T> struct parameter<about<Number, T>> {
+    static constexpr mica_access access = std::is_const_v<T> ? MICA_ACCESS_READ : MICA_ACCESS_WRITE;
+    static constexpr bool is_term = true;
+    static constexpr uint32_t subject = Number;
+    using component = std::remove_const_t<T>;
+    static about<Number, T> at(void *column, mica_view &, uint32_t) { return about<Number, T>(static_cast<T *>(column)); }
+};
+template <class R, uint32_t From, uint32_t To> struct parameter<along<R, From, To>> {
+    static constexpr mica_access access = std::is_const_v<R> ? MICA_ACCESS_READ : MICA_ACCESS_WRITE;
+    static constexpr bool is_term = true;
+    static constexpr uint32_t subject = From;
+    static constexpr uint32_t target = To;
+    using component = std::remove_const_t<R>;
+    static along<R, From, To> at(void *column, mica_view &, uint32_t)
+    {
+        return along<R, From, To>(static_cast<R *>(column));
+    }
+};
+template <uint32_t Number> struct parameter<bound<Number>> {
+    static constexpr bool is_term = false;
+    static bound<Number> at(void *, mica_view &view, uint32_t) { return {mica_view_variable(&view, Number)}; }
+};
+template <class Parameter, class = void> struct subject_of : std::integral_constant<uint32_t, 0> {};
+template <class Parameter>
+struct subject_of<Parameter, std::void_t<decltype(parameter<Parameter>::subject)>>
+    : std::integral_constant<uint32_t, parameter<Parameter>::subject> {};
 template <> struct parameter<mica_entity> {
     static constexpr bool is_term = false;
     static mica_entity at(void *, mica_view &view, uint32_t row) { return view.entities[row]; }
@@ -445,22 +524,55 @@ template <class... P> constexpr bool takes_frame(const std::tuple<P...> *)
     return (std::is_same_v<P, const mica_frame &> || ...);
 }
 
+inline mica_node node(uint32_t number)
+{
+    return number ? mica_variable(number) : mica_this();
+}
+inline mica_term term(mica_component component, mica_access access, uint32_t subject = 0)
+{
+    mica_term result = {};
+    result.component = component;
+    result.access = access;
+    if (subject)
+        result.subject = node(subject);
+    return result;
+}
+template <class Parameter, class = void> struct has_target : std::false_type {};
+template <class Parameter>
+struct has_target<Parameter, std::void_t<decltype(parameter<Parameter>::target)>> : std::true_type {};
 template <class Parameter> void append_term(std::vector<mica_term> &terms)
 {
     if constexpr (parameter<Parameter>::is_term)
-        terms.push_back({id<typename parameter<Parameter>::component>(), parameter<Parameter>::access});
+        terms.push_back(term(id<typename parameter<Parameter>::component>(), parameter<Parameter>::access,
+                             subject_of<Parameter>::value));
+    if constexpr (has_target<Parameter>::value)
+        terms.back().target = node(parameter<Parameter>::target);
+}
+template <class R, uint32_t From, uint32_t To> void append_filter(std::vector<mica_term> &terms, edge_t<R, From, To>)
+{
+    mica_term along = term(id<R>(), MICA_ACCESS_HAS, From);
+    along.target = node(To);
+    terms.push_back(along);
+}
+template <uint32_t Number, class... T> void append_filter(std::vector<mica_term> &terms, with_of_t<Number, T...>)
+{
+    (terms.push_back(term(id<T>(), MICA_ACCESS_HAS, Number)), ...);
+}
+template <uint32_t Number, class... T> void append_filter(std::vector<mica_term> &terms, without_of_t<Number, T...>)
+{
+    (terms.push_back(term(id<T>(), MICA_ACCESS_WITHOUT, Number)), ...);
 }
 template <class... T> void append_filter(std::vector<mica_term> &terms, with_t<T...>)
 {
-    (terms.push_back({id<T>(), MICA_ACCESS_HAS}), ...);
+    (terms.push_back(term(id<T>(), MICA_ACCESS_HAS)), ...);
 }
 template <class... T> void append_filter(std::vector<mica_term> &terms, without_t<T...>)
 {
-    (terms.push_back({id<T>(), MICA_ACCESS_WITHOUT}), ...);
+    (terms.push_back(term(id<T>(), MICA_ACCESS_WITHOUT)), ...);
 }
 template <class... T> void append_filter(std::vector<mica_term> &terms, changed_t<T...>)
 {
-    (terms.push_back({id<T>(), MICA_ACCESS_CHANGED}), ...);
+    (terms.push_back(term(id<T>(), MICA_ACCESS_CHANGED)), ...);
 }
 template <class... P, class... Filter> std::vector<mica_term> terms_of(const std::tuple<P...> *, Filter... filter)
 {
@@ -488,11 +600,26 @@ template <class Parameter> void *column_of(mica_view &view, uint32_t &next_term)
     }
 }
 
+/* Whether a parameter is one value for all rows. */
+template <class Parameter> bool is_single()
+{
+    if constexpr (parameter<Parameter>::is_term)
+        return mica_type_for(type_tag<typename parameter<Parameter>::component>{}).storage == MICA_STORAGE_SINGLETON;
+    else
+        return false;
+}
+
 template <class Function, class... P, std::size_t... I>
 void call_for_rows(mica_view &view, Function &function, const std::tuple<P...> *, std::index_sequence<I...>)
 {
     uint32_t next_term = 0;
     void *const columns[sizeof...(P) + 1] = {column_of<P>(view, next_term)..., nullptr}; /* from left to right */
+    const bool singles[sizeof...(P) + 1] = {is_single<P>()..., false};
+    if ((singles[I] || ...)) {
+        for (uint32_t row = 0, count = view.count; row < count; ++row)
+            function(parameter<P>::at(columns[I], view, singles[I] ? 0 : row)...);
+        return;
+    }
     for (uint32_t row = 0, count = view.count; row < count; ++row)
         function(parameter<P>::at(columns[I], view, row)...);
 }
@@ -548,12 +675,44 @@ class index {
         for (mica_match match = mica_index_range(index_, key_of(low), key_of(high)); mica_match_next(&match);)
             function(match.entity);
     }
+    /* Calls the function with each partition, a mica_partition &, by rising value. */
+    template <class Function> void partitions(Function &&function) const
+    {
+        for (mica_partition part = mica_partitions_by_index(index_, {}, {}); mica_partition_next(&part);)
+            function(part);
+    }
     /* What is within a radius of a point of a grid. */
     std::vector<mica_neighbour> within(mica_point centre, double radius) const
     {
         std::vector<mica_neighbour> found(mica_grid_within(index_, centre, radius, nullptr, 0));
         mica_grid_within(index_, centre, radius, found.data(), static_cast<uint32_t>(found.size()));
         return found;
+    }
+    /* What is around an entity of a grid, without itself; and the nearest to a point, at most so many. */
+    std::vector<mica_neighbour> around(mica_entity entity, double radius) const
+    {
+        std::vector<mica_neighbour> found(mica_grid_around(index_, entity, radius, nullptr, 0));
+        mica_grid_around(index_, entity, radius, found.data(), static_cast<uint32_t>(found.size()));
+        return found;
+    }
+    std::vector<mica_neighbour> nearest(mica_point centre, uint32_t most) const
+    {
+        std::vector<mica_neighbour> found(most);
+        found.resize(mica_grid_nearest(index_, centre, found.data(), most));
+        return found;
+    }
+    /* Calls function(mica_entity, const mica_neighbour *, uint32_t count) for every entity of a grid, on all workers: see mica_grid_each.
+     * Threads: owner. What the function captures is shared by all workers. */
+    template <class Function> mica_result each_near(double radius, Function &&function, bool pairs = false) const
+    {
+        mica_grid_loop loop = {};
+        loop.radius = radius;
+        loop.pairs = pairs;
+        loop.context = &function;
+        loop.fn = [](mica_entity entity, const mica_neighbour *neighbours, uint32_t count, void *context) {
+            (*static_cast<std::remove_reference_t<Function> *>(context))(entity, neighbours, count);
+        };
+        return mica_grid_each(index_, &loop);
     }
     mica_index *get() const { return index_; }
     explicit operator bool() const { return index_ != nullptr; }
@@ -565,7 +724,7 @@ class index {
             return mica_key_entity(value);
         else if constexpr (std::is_floating_point_v<T>)
             return mica_key_real(static_cast<double>(value));
-        else if constexpr (std::is_unsigned_v<T>)
+        else if constexpr (std::is_unsigned_v<T> && sizeof(T) == sizeof(uint64_t))
             return mica_key_natural(value);
         else
             return mica_key_integer(static_cast<int64_t>(value));
@@ -691,6 +850,12 @@ class world {
     template <class T> mica_entity target(mica_entity source) const { return mica_target_id(get(), source, id<T>()); }
     template <class T> edges targets(mica_entity source) const { return {mica_targets_id(get(), source, id<T>())}; }
     template <class T> edges sources(mica_entity target) const { return {mica_sources_id(get(), target, id<T>())}; }
+    /* Calls the function with each target and its sources, a mica_partition &. */
+    template <class T, class Function> void partitions(Function &&function) const
+    {
+        for (mica_partition part = mica_partitions_by_target_id(get(), id<T>()); mica_partition_next(&part);)
+            function(part);
+    }
 
     template <class T> bool remove(mica_entity entity) { return mica_remove_id(get(), entity, id<T>()); }
     template <class T> bool has(mica_entity entity) const
@@ -780,7 +945,7 @@ class world {
         return observe(def, std::move(function), filter...);
     }
 
-    /* As mica_event_emit and mica_event_propagate, without a component; the data is copied as bytes. */
+    /* As mica_event_emit and mica_event_propagate, without a component. The text and lists of data with a description are copied too. */
     bool emit(mica_event_kind event, mica_entity entity) { return mica_event_emit(get(), event, 0, entity, {}); }
     template <class T> bool emit(mica_event_kind event, mica_entity entity, const T &data)
     {
@@ -795,10 +960,28 @@ class world {
         return mica_event_propagate(get(), event, 0, entity, event_data(data));
     }
 
-    /* Hide an entity from queries, and show it again: see mica/disable.h. */
+    /* Hide an entity from queries, and show it again: see mica/disable.h. With its descendants: returns how many. */
     bool disable(mica_entity entity) { return mica_entity_disable(get(), entity); }
     bool enable(mica_entity entity) { return mica_entity_enable(get(), entity); }
     bool is_disabled(mica_entity entity) const { return mica_entity_is_disabled(get(), entity); }
+    uint32_t disable_tree(mica_entity root) { return mica_tree_disable(get(), root); }
+    uint32_t enable_tree(mica_entity root) { return mica_tree_enable(get(), root); }
+
+    /* Copy an entity, alone or with its descendants: see mica_clone and mica_clone_tree. */
+    mica_entity clone(mica_entity entity) { return mica_clone(get(), entity); }
+    mica_entity clone_tree(mica_entity root) { return mica_clone_tree(get(), root); }
+
+    /* An entity as JSON, which is empty if it is not alive, and back: see mica_entity_write_json and mica_entity_parse_json. */
+    std::string to_json(mica_entity entity) const
+    {
+        std::string text(mica_entity_write_json(get(), entity, nullptr, 0), '\0');
+        mica_entity_write_json(get(), entity, text.data(), text.size() + 1);
+        return text;
+    }
+    mica_result from_json(mica_entity entity, const char *text, mica_value_error *out_error = nullptr)
+    {
+        return mica_entity_parse_json(get(), entity, text, out_error);
+    }
 
     /* Runs a frame: see mica_step. */
     mica_result step(float dt) { return mica_step(get(), dt); }
@@ -815,8 +998,11 @@ class world {
 
     template <class T> static mica_value event_data(const T &data)
     {
-        static_assert(std::is_trivially_copyable_v<T>, "the data of an event is copied as bytes");
-        return mica_value{0, sizeof(T), &data};
+        static_assert(std::is_trivially_copyable_v<T>, "the data of an event is copied as bytes, or text and lists");
+        if constexpr (detail::is_described<T>::value)
+            return mica_value{id<T>(), sizeof(T), &data};
+        else
+            return mica_value{0, sizeof(T), &data};
     }
 
     std::vector<std::shared_ptr<void>> functions_; /* of systems and observers; destroyed after the world */

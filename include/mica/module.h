@@ -25,6 +25,11 @@
  * of Mica would assign different component ids.
  *
  *     mica run --module ./libfall.so --frames 600 level.mica
+ *     mica run --watch --module ./libfall.so --frames 36000 level.mica
+ *
+ * Programs load and reload modules with mica/module_load.h. A library that is loaded again, with --watch when its file changes, gets
+ * a new, empty world, which then gets everything that the old one had. So an entry point defines, adds and configures, and creates no entities; what the module
+ * needs from frame to frame is in components and singletons, not in static variables.
  *
  * Examples: examples/modules.
  */
@@ -44,13 +49,14 @@ typedef struct mica_module {
 
 extern MICA_EXPORT const mica_module mica_module_info;
 
-/* Called once, with an empty world. Any result except MICA_OK, and any report, ends the run. */
+/* Called once for each world, which has no entities. Any result except MICA_OK, and any report, ends the run, or the reload. */
 MICA_EXPORT mica_result mica_module_main(mica_world *world);
 
 struct mica_library;
 struct mica_resource_rule;
 
-/* Optional. Returns the rules of the module, or NULL. Rules and library are valid until the program ends. */
+/* Optional. Returns the rules of the module, or NULL. Rules and library stay valid while the module is loaded. A program that loads modules
+ * without a library passes NULL. */
 MICA_EXPORT const struct mica_resource_rule *mica_module_rules(mica_world *world, const struct mica_library *library,
                                                                uint32_t *out_rule_count);
 

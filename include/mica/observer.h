@@ -83,8 +83,8 @@ MICA_API mica_observer mica_observer_add(mica_world *world, const mica_observer_
 MICA_API bool mica_observer_remove(mica_world *world, mica_observer observer);
 
 /* Sends a user event to its observers, about an entity or, with nil, about none. While the world records it is recorded with a
- * copy of the data, see above. Returns false with a report if the event is below MICA_EVENT_USER, the entity is not alive, the
- * data has text or lists, or memory runs out. Threads: any that runs a system; else owner. */
+ * copy of the data, see above; text and lists are copied if the data has a type. Returns false with a report if the event is below
+ * MICA_EVENT_USER, the entity is not alive, or memory runs out. Threads: any that runs a system; else owner. */
 MICA_API bool mica_event_emit(mica_world *world, mica_event_kind event, mica_component component, mica_entity entity,
                               mica_value data);
 

@@ -174,15 +174,15 @@ MICA_END
 #define mica_pool_read(pool, T) ((const T *)mica_pool_read_id(pool))
 #define mica_pool_write(pool, T) ((T *)mica_pool_write_id(pool))
 #define mica_pool_read_field(pool, T, field)                                                                           \
-    ((const __typeof__(((T *)0)->field) *)mica_pool_read_field_id((pool), offsetof(T, field)))
+    ((const MICA_TYPEOF_(((T *)0)->field) *)mica_pool_read_field_id((pool), offsetof(T, field)))
 #define mica_pool_write_field(pool, T, field)                                                                          \
-    ((__typeof__(((T *)0)->field) *)mica_pool_write_field_id((pool), offsetof(T, field)))
+    ((MICA_TYPEOF_(((T *)0)->field) *)mica_pool_write_field_id((pool), offsetof(T, field)))
 #define mica_instance_read(pool, instance, T) ((const T *)mica_instance_read_id((pool), (instance)))
 #define mica_instance_write(pool, instance, T) ((T *)mica_instance_write_id((pool), (instance)))
 #define mica_instance_read_field(pool, instance, T, field)                                                             \
-    ((const __typeof__(((T *)0)->field) *)mica_instance_read_field_id((pool), (instance), offsetof(T, field)))
+    ((const MICA_TYPEOF_(((T *)0)->field) *)mica_instance_read_field_id((pool), (instance), offsetof(T, field)))
 #define mica_instance_write_field(pool, instance, T, field)                                                            \
-    ((__typeof__(((T *)0)->field) *)mica_instance_write_field_id((pool), (instance), offsetof(T, field)))
+    ((MICA_TYPEOF_(((T *)0)->field) *)mica_instance_write_field_id((pool), (instance), offsetof(T, field)))
 #define mica_group(world, ...)                                                                                         \
     mica_group_id((world), (const mica_component[]){MICA_FOR_EACH_(MICA_GROUP_ID_, , __VA_ARGS__)},                    \
                   (uint32_t)(sizeof((const mica_component[]){MICA_FOR_EACH_(MICA_GROUP_ID_, , __VA_ARGS__)}) /         \

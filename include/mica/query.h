@@ -13,11 +13,28 @@
  * Entities that are disabled (mica/disable.h) do not match, unless the query asks for them.
  * Archetypes are visited in order of creation, rows in storage order. Do not make structural changes inside the loop: it would
  * end early with a report. Record the changes instead (mica/command.h).
+ *
+ * Terms can also be about other entities, which edges of relations (mica/relation.h) lead to, or any:
+ *
+ *     enum { PLANET = 1, RULER };
+ *     mica_query *guests = mica_query_create(world, MICA_QUERY(
+ *         MICA_HAS(Ship), MICA_HAS(DockedTo, .target = mica_variable(PLANET)),          of each ship: where it is docked
+ *         MICA_READ(Planet, .subject = mica_variable(PLANET)),                          that must be a planet
+ *         MICA_HAS(RuledBy, .subject = mica_variable(PLANET), .target = mica_variable(RULER))));
+ *     for (mica_view view = mica_query_begin(guests); mica_view_next(&view);) {
+ *         const Planet *planet = mica_view_read(&view, Planet);                         one value for all rows of the view
+ *         host(view.entities, view.count, planet, mica_view_variable(&view, RULER));
+ *     }
+ *
+ * Such a query visits all combinations of this entity and the variables that match, so that an entity can be shown several times. A
+ * view has several rows if they follow each other in storage and everything else is the same. The loop starts with the smallest set and
+ * follows the edges; mica_query_explain (mica/query_text.h) prints how. The order depends on nothing but the content of the world.
  */
 #ifndef MICA_QUERY_H
 #define MICA_QUERY_H
 
 #include "mica/describe.h"
+#include "mica/key.h"
 #include "mica/view.h"
 #include "mica/world.h"
 
@@ -39,25 +56,111 @@ typedef enum mica_access {
     MICA_ACCESS_DISABLED, /* must be present and disabled (mica_disable); no column */
 } mica_access;
 
+typedef enum mica_node_kind {
+    MICA_NODE_DEFAULT = 0,
+    MICA_NODE_THIS,     /* the entity of the row */
+    MICA_NODE_VARIABLE, /* any living entity, the same in all terms with this variable */
+    MICA_NODE_ENTITY,   /* a given entity */
+    MICA_NODE_EACH,     /* any entity, each of them: a variable without a name */
+    MICA_NODE_ANY,      /* any entity; it does not matter which, and how many */
+} mica_node_kind;
+
+/* The entity that a term is about, or that an edge leads to. Zero is the default of the member. */
+typedef struct mica_node {
+    mica_node_kind kind;
+    uint32_t variable; /* from 1 to MICA_VARIABLES_MAX */
+    mica_entity entity;
+} mica_node;
+
+/* How the value of a field is compared with a key. */
+typedef enum mica_comparison {
+    MICA_COMPARE_NONE = 0,
+    MICA_EQUAL,
+    MICA_NOT_EQUAL,
+    MICA_LESS,
+    MICA_AT_MOST,
+    MICA_GREATER,
+    MICA_AT_LEAST,
+} mica_comparison;
+
 /* If a component can be toggled, READ, WRITE, HAS, CHANGED and ADDED match only while it is enabled. MAYBE, EITHER and OR match it
- * either way, and WITHOUT requires that it is absent. A component has at most one term with a column. It can also
- * have CHANGED and ADDED terms, and DISABLED together with a MAYBE term. */
+ * either way, and WITHOUT requires that it is absent. A component has at most one term with a column for each subject. It can also
+ * have CHANGED and ADDED terms, and DISABLED together with a MAYBE term.
+ *
+ * A variable must be in a term that requires something, or in an optional edge: then it is nil if there is no such edge. Optional edges are
+ * looked up after everything else, in the order of the terms. A group of EITHER and OR binds no variable. */
 typedef struct mica_term {
     mica_component component;
     mica_access access;
+    mica_node subject; /* whose component it is; default: this entity */
+    mica_node
+        target; /* of a relation: where the edge leads; default: any. READ and WRITE provide the fields of the edge */
+    /* At most one of these. A relation that is exclusive and acyclic: the term is about the nearest ancestor of the subject along it
+     * that has the component; about each descendant that has it; or as `up`, and entities are visited after their ancestors. */
+    mica_component up;
+    mica_component down;
+    mica_component cascade;
+    bool or_self; /* the subject itself counts, before its ancestors and descendants */
+    /* With MICA_HAS: a field of the component by name or path, and what its value must be. The component has one value per entity. NaN is
+     * compared as in mica_key_real. A loop finds the entities with an index of the field (mica/index.h), if there is one, which is made
+     * current; in a system it must be in .uses. Else it compares all values. Results and their order are the same. */
+    const char *field;
+    mica_comparison compare;
+    mica_key key;
 } mica_term;
 
-#define MICA_READ(T) {MICA_ID(T), MICA_ACCESS_READ}
-#define MICA_WRITE(T) {MICA_ID(T), MICA_ACCESS_WRITE}
-#define MICA_HAS(T) {MICA_ID(T), MICA_ACCESS_HAS}
-#define MICA_WITHOUT(T) {MICA_ID(T), MICA_ACCESS_WITHOUT}
-#define MICA_MAYBE_READ(T) {MICA_ID(T), MICA_ACCESS_MAYBE_READ}
-#define MICA_MAYBE_WRITE(T) {MICA_ID(T), MICA_ACCESS_MAYBE_WRITE}
-#define MICA_EITHER(T) {MICA_ID(T), MICA_ACCESS_EITHER}
-#define MICA_OR(T) {MICA_ID(T), MICA_ACCESS_OR}
-#define MICA_CHANGED(T) {MICA_ID(T), MICA_ACCESS_CHANGED}
-#define MICA_ADDED(T) {MICA_ID(T), MICA_ACCESS_ADDED}
-#define MICA_DISABLED(T) {MICA_ID(T), MICA_ACCESS_DISABLED}
+/* A component, then optionally other members of the term: MICA_HAS(DockedTo, .target = mica_variable(PLANET)), or
+ * MICA_HAS(Health, .field = "points", .compare = MICA_LESS, .key = mica_key_integer(10)) */
+#define MICA_READ(...) MICA_TERM_(MICA_ACCESS_READ, __VA_ARGS__, )
+#define MICA_WRITE(...) MICA_TERM_(MICA_ACCESS_WRITE, __VA_ARGS__, )
+#define MICA_HAS(...) MICA_TERM_(MICA_ACCESS_HAS, __VA_ARGS__, )
+#define MICA_WITHOUT(...) MICA_TERM_(MICA_ACCESS_WITHOUT, __VA_ARGS__, )
+#define MICA_MAYBE_READ(...) MICA_TERM_(MICA_ACCESS_MAYBE_READ, __VA_ARGS__, )
+#define MICA_MAYBE_WRITE(...) MICA_TERM_(MICA_ACCESS_MAYBE_WRITE, __VA_ARGS__, )
+#define MICA_EITHER(...) MICA_TERM_(MICA_ACCESS_EITHER, __VA_ARGS__, )
+#define MICA_OR(...) MICA_TERM_(MICA_ACCESS_OR, __VA_ARGS__, )
+#define MICA_CHANGED(...) MICA_TERM_(MICA_ACCESS_CHANGED, __VA_ARGS__, )
+#define MICA_ADDED(...) MICA_TERM_(MICA_ACCESS_ADDED, __VA_ARGS__, )
+#define MICA_DISABLED(...) MICA_TERM_(MICA_ACCESS_DISABLED, __VA_ARGS__, )
+#define MICA_TERM_(access_, T, ...)                                                                                    \
+    {                                                                                                                  \
+        .component = MICA_ID(T), .access = (access_), __VA_ARGS__                                                      \
+    }
+
+/* Subjects and targets of terms. Threads: any. */
+static inline mica_node mica_this(void)
+{
+    mica_node node = {MICA_NODE_THIS, 0, {0, 0}};
+    return node;
+}
+
+/* A variable. Threads: any. */
+static inline mica_node mica_variable(uint32_t variable)
+{
+    mica_node node = {MICA_NODE_VARIABLE, variable, {0, 0}};
+    return node;
+}
+
+/* A given entity. Threads: any. */
+static inline mica_node mica_fixed(mica_entity entity)
+{
+    mica_node node = {MICA_NODE_ENTITY, 0, entity};
+    return node;
+}
+
+/* Each entity. Threads: any. */
+static inline mica_node mica_each(void)
+{
+    mica_node node = {MICA_NODE_EACH, 0, {0, 0}};
+    return node;
+}
+
+/* Any entity. Threads: any. */
+static inline mica_node mica_any(void)
+{
+    mica_node node = {MICA_NODE_ANY, 0, {0, 0}};
+    return node;
+}
 
 /* Returns a negative number, zero or a positive number if a sorts before, with or after b. */
 typedef int (*mica_compare_fn)(const void *a, const void *b, void *context);
@@ -80,6 +183,10 @@ typedef struct mica_query_def {
 
     /* Also matches entities that are hidden: see mica/disable.h. */
     bool with_hidden;
+
+    /* Optional: names of the variables, from variable 1 on, for reports, text and mica_query_variable. */
+    const char *const *variables;
+    uint32_t variable_count;
 } mica_query_def;
 
 #define MICA_TERMS(...)                                                                                                \
@@ -87,11 +194,8 @@ typedef struct mica_query_def {
     .term_count = (uint32_t)(sizeof((const mica_term[]){__VA_ARGS__}) / sizeof(mica_term))
 #define MICA_QUERY(...) (&(const mica_query_def){MICA_TERMS(__VA_ARGS__), .location = MICA_HERE})
 #define MICA_QUERY_SORTED(T, compare_, context_, ...)                                                                  \
-    (&(const mica_query_def){MICA_TERMS(__VA_ARGS__),                                                                  \
-                             .location = MICA_HERE,                                                                       \
-                             .order_by = MICA_ID(T),                                                                   \
-                             .compare = (compare_),                                                                    \
-                             .context = (context_)})
+    (&(const mica_query_def){MICA_TERMS(__VA_ARGS__), .location = MICA_HERE, .order_by = MICA_ID(T),                   \
+                             .compare = (compare_), .context = (context_)})
 
 #define MICA_QUERY_INSTANCES(T, ...)                                                                                   \
     (&(const mica_query_def){MICA_TERMS(__VA_ARGS__), .location = MICA_HERE, .instances_of = MICA_ID(T)})
@@ -105,7 +209,7 @@ MICA_API void mica_query_destroy(mica_query *query);
 
 /* Starts an iteration. CHANGED and ADDED refer to changes since the previous iteration of this query began; in the first one everything
  * counts as changed and added.
- * Threads: reader; for a query with CHANGED, ADDED or order_by, only one iteration at a time. */
+ * Threads: reader; for a query with CHANGED, ADDED or order_by, only one iteration at a time; for one about other entities, 64. */
 MICA_API mica_view mica_query_begin(mica_query *query);
 
 /* Like mica_query_begin, but CHANGED and ADDED mean since the given mark (mica_world_mark). Threads: as above, reader. */
@@ -137,6 +241,28 @@ MICA_API void mica_query_each(mica_query *query, mica_each_fn fn, void *context)
 MICA_API mica_result mica_query_sort_rows(mica_query *query, mica_component component, mica_compare_fn compare,
                                           void *context);
 
+/* Binds a variable to an entity, or, for variable 0, the entity of the rows, before the first mica_view_next: only what matches with it is
+ * shown. Returns false with a report if the query has no such variable or no term about other entities, if the entity is not alive, or if
+ * the loop has begun.
+ * Threads: as its query. */
+MICA_API bool mica_view_bind(mica_view *view, uint32_t variable, mica_entity entity);
+
+/* Returns the entity that a variable stands for in this view; nil if an optional term did not find one. Returns nil with a report if the
+ * query has no such variable. Threads: as its query. */
+MICA_API mica_entity mica_view_variable(const mica_view *view, uint32_t variable);
+
+/* Returns the number of the variable with this name, or 0. Threads: reader. */
+MICA_API uint32_t mica_query_variable(const mica_query *query, const char *name);
+
+/* Returns the name of a variable, valid while the query is; NULL if it has none. Threads: reader. */
+MICA_API const char *mica_query_variable_name(const mica_query *query, uint32_t variable);
+
+/* Limits how long a query with terms about other entities may search: an iteration, count or match that has looked at more than `steps`
+ * entities and edges ends with a report (MICA_ERROR_LIMIT), and a bulk change then changes nothing. The number is approximate, and the same
+ * on every machine. 0 is no limit, as for a new query; one of mica_query_text has MICA_QUERY_TEXT_STEPS. Holds for iterations that begin
+ * later. Other queries take time in proportion to the entities and have no limit. Threads: owner. */
+MICA_API void mica_query_limit(mica_query *query, uint64_t steps);
+
 MICA_END
 
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
@@ -149,6 +275,11 @@ MICA_END
 #    define mica_query_matches(query, ...) mica_query_matches(MICA_AT_(query), __VA_ARGS__)
 #    define mica_query_terms(...) MICA_AT_(mica_query_terms(__VA_ARGS__))
 #    define mica_query_each(query, ...) mica_query_each(MICA_AT_(query), __VA_ARGS__)
+#    define mica_view_bind(view, ...) mica_view_bind(MICA_AT_(view), __VA_ARGS__)
+#    define mica_view_variable(view, ...) mica_view_variable(MICA_AT_(view), __VA_ARGS__)
+#    define mica_query_variable(query, ...) mica_query_variable(MICA_AT_(query), __VA_ARGS__)
+#    define mica_query_variable_name(query, ...) mica_query_variable_name(MICA_AT_(query), __VA_ARGS__)
+#    define mica_query_limit(query, ...) mica_query_limit(MICA_AT_(query), __VA_ARGS__)
 #    define mica_query_sort_rows(query, ...) mica_query_sort_rows(MICA_AT_(query), __VA_ARGS__)
 #endif
 #endif

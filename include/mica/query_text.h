@@ -17,6 +17,12 @@
  *     added Position         has it, and it was added since then; needs .track_added
  *     disabled Position      has it, disabled
  *
+ *     Planet($planet)                 about a variable; an entity is $this, $variable, a name or path, #index:generation, * (each) or _ (any)
+ *     DockedTo($this, $planet)        an edge of a relation; provides its fields to read, if it has some
+ *     Position(up PartOf)             of the nearest ancestor; also down, cascade, self up, and $planet up PartOf
+ *     Health.points < 10              has it, and the field has such a value; also <=, >, >=, = and !=, with a number, true, false or an entity;
+ *     Health.points($planet) < 10     about a variable
+ *
  * A name with other characters than letters, digits, '_', '.' and ':', or one that is the same as a word above, is put in double quotes.
  */
 #ifndef MICA_QUERY_TEXT_H
@@ -27,7 +33,10 @@
 
 MICA_BEGIN
 
-/* Creates a query. Returns NULL if the text is wrong or memory runs out, and says in `out_error` where and why; if that is NULL, the world
+/* The limit of a query from text: about a second. Variables that few terms connect have more results than anyone can look at. */
+enum { MICA_QUERY_TEXT_STEPS = 100000000 };
+
+/* Creates a query, with the limit MICA_QUERY_TEXT_STEPS (mica_query_limit). Returns NULL if the text is wrong or memory runs out, and says in `out_error` where and why; if that is NULL, the world
  * reports it. Threads: owner. */
 MICA_API mica_query *mica_query_text(mica_world *world, const char *text, mica_value_error *out_error);
 

@@ -39,10 +39,10 @@ MICA_API void *mica_ref_write_id(mica_world *world, mica_ref *ref);
 static inline const void *mica_lookup_ref_read(const mica_world *world, mica_ref *ref)
 {
 #ifndef MICA_CHECKED
-    if (__builtin_expect(world && ref, 1)) {
+    if (MICA_EXPECT_(world && ref, 1)) {
         const mica_private_lookup *lookup = mica_private_of(world);
         uint64_t structure = lookup->structure;
-        if (__builtin_expect(structure == ref->private_structure, 1))
+        if (MICA_EXPECT_(structure == ref->private_structure, 1))
             return ref->private_value;
         bool is_same_world = !((structure ^ ref->private_structure) >> 40);
         if (is_same_world && ref->private_epoch == lookup->chunk_epoch && ref->entity.index < lookup->record_count &&

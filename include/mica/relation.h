@@ -27,7 +27,7 @@
  * When a source is destroyed its edges are removed.
  *
  * Edges are values of a component that the source has: hooks and observers of the relation see ADD, SET and REMOVE, with the target in
- * event->target; queries can ask for entities with MICA_HAS(Likes) and MICA_WITHOUT(Likes); mica_has, mica_remove and mica_count work.
+ * event->target; queries can ask for entities with MICA_HAS(Likes) and MICA_WITHOUT(Likes); mica_has and mica_remove work.
  * Functions that would add a value without a target, such as mica_add, are refused.
  *
  * While the world records (mica/command.h), edges are recorded too, and functions that read see the edges without them. A flush applies
@@ -82,16 +82,25 @@ MICA_API mica_entity mica_target_id(const mica_world *world, mica_entity source,
 MICA_API uint32_t mica_target_count_id(const mica_world *world, mica_entity source, mica_component relation);
 MICA_API uint32_t mica_source_count_id(const mica_world *world, mica_entity target, mica_component relation);
 
-/* An iteration over edges. Ends, with a report, if edges of the relation are added or removed meanwhile. */
+/* An iteration over edges. Ends, with a report, if edges of the relation are added or removed meanwhile.
+ *
+ * The private part is what the inline function below reads: the columns of the table that hold the other ends of the edges and the row of
+ * the next edge. Rows count from 1, and addresses are those of row 0, which does not exist, so that 0 is the end of a list. */
 typedef struct mica_edges {
     mica_entity entity; /* the target, or the source */
     const void *fields; /* of the edge, to read */
     struct {
         const mica_pool *pool;
-        uint32_t row; /* starts at 1 */
-        uint32_t stamp;
-        bool to_targets;
-        bool is_second; /* of a symmetric relation: the edges that are stored with this entity as the target */
+        const uint32_t *now; /* the count of changes of the table, */
+        uint32_t stamp;      /* and what it was when the iteration began */
+        uint32_t row;        /* of the edge that is shown next */
+        uintptr_t entities;
+        uintptr_t next; /* rows that count from 0, shifted by: */
+        uint32_t next_shift;
+        uint32_t entity_bytes;
+        uintptr_t values;
+        uint32_t value_bytes;
+        bool has_second; /* of a symmetric relation: the edges that are stored with this entity as the target follow */
         mica_entity center;
     } private_;
 } mica_edges;
@@ -101,8 +110,31 @@ typedef struct mica_edges {
 MICA_API mica_edges mica_targets_id(const mica_world *world, mica_entity source, mica_component relation);
 MICA_API mica_edges mica_sources_id(const mica_world *world, mica_entity target, mica_component relation);
 
+/* Continues where a list of edges ends, for mica_edge_next: with the second list of a symmetric relation, or not at all, with a report, if
+ * edges were added or removed since the stamp. Threads: reader. */
+MICA_API mica_edges mica_edges_turn(const mica_pool *pool, mica_entity center, uint32_t stamp);
+
 /* Shows the next edge. Returns false at the end. Threads: reader. */
-MICA_API bool mica_edge_next(mica_edges *edges);
+static inline bool mica_edge_next(mica_edges *edges)
+{
+    if (MICA_EXPECT_(!edges, 0))
+        return mica_edges_turn(NULL, mica_nil(), 0).private_.row != 0;
+    bool is_end = !edges->private_.row;
+    if (is_end || MICA_EXPECT_(*edges->private_.now != edges->private_.stamp, 0)) {
+        edges->entity = mica_nil();
+        edges->fields = NULL;
+        if (is_end && !edges->private_.has_second)
+            return false;
+        *edges = mica_edges_turn(edges->private_.pool, edges->private_.center, edges->private_.stamp);
+        if (!edges->private_.row)
+            return false;
+    }
+    uintptr_t row = edges->private_.row;
+    edges->entity = *(const mica_entity *)(edges->private_.entities + row * edges->private_.entity_bytes);
+    edges->fields = (const void *)(edges->private_.values + row * edges->private_.value_bytes);
+    edges->private_.row = *(const uint32_t *)(edges->private_.next + (row << edges->private_.next_shift)) + 1;
+    return true;
+}
 
 /* Moves a source of a target before another source of it; before nil: to the end. Only for .ordered relations. Rejected while recording.
  * Returns MICA_ERROR_INVALID if they are not related to the target. Threads: owner. */
@@ -111,8 +143,9 @@ MICA_API mica_result mica_place_source_id(mica_world *world, mica_entity source,
 
 /* For loaders: adds edges from whole values, as the description of the relation says: fields, target and rank. The edges of a source
  * come in the order of the list, after those it has; the sources of a target in the order of the ranks, those with rank 0 last. Edges
- * whose source or target is not alive, or that exist, are left out, except those to nil of a relation with MICA_TARGET_KEEP. Rejected while recording. On error the edges before the one that
- * is refused are added. Threads: owner. */
+ * whose source or target is not alive, or that exist, are left out, except those to nil of a relation with MICA_TARGET_KEEP or between
+ * mica_resume_begin and mica_resume_end. Rejected while recording. On error the edges before the one that is refused are added.
+ * Threads: owner. */
 MICA_API mica_result mica_load_edges_id(mica_world *world, mica_component relation, const mica_entity *sources,
                                         const void *values, uint32_t count);
 
@@ -140,6 +173,7 @@ MICA_END
 #    define mica_source_count_id(world, ...) mica_source_count_id(MICA_AT_(world), __VA_ARGS__)
 #    define mica_targets_id(world, ...) mica_targets_id(MICA_AT_(world), __VA_ARGS__)
 #    define mica_sources_id(world, ...) mica_sources_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_edges_turn(pool, ...) mica_edges_turn(MICA_AT_(pool), __VA_ARGS__)
 #    define mica_edge_next(edges) mica_edge_next(MICA_AT_(edges))
 #    define mica_load_edges_id(world, ...) mica_load_edges_id(MICA_AT_(world), __VA_ARGS__)
 #    define mica_place_source_id(world, ...) mica_place_source_id(MICA_AT_(world), __VA_ARGS__)

@@ -37,7 +37,7 @@ typedef struct mica_request_group {
     uint32_t count;
     const mica_entity *entities; /* the entities that asked */
     const void *questions;
-    void *answers;  /* to be filled in; initially zero */
+    void *answers;  /* to be filled in; initially zero; their text and lists belong to the world */
     bool *answered; /* initially true; set to false to give no answer */
     void *context;
 } mica_request_group;
@@ -90,8 +90,8 @@ MICA_END
 
 #define MICA_REQUESTS(Question, Answer, fn_, context_)                                                                 \
     (&(const mica_requests_def){.name = #Question,                                                                     \
-                                .question = &mica_type_of_##Question,                                                  \
-                                .answer = &mica_type_of_##Answer,                                                      \
+                                .question = &MICA_JOIN_(mica_type_of_, Question),                                                  \
+                                .answer = &MICA_JOIN_(mica_type_of_, Answer),                                                      \
                                 .fn = (fn_),                                                                           \
                                 .context = (context_),                                                                 \
                                 .location = MICA_HERE})

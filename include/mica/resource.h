@@ -99,7 +99,7 @@ MICA_API bool mica_resource_is_disabled(const mica_resource *resource, uint32_t 
  * {index in the file, 1} or nil. Valid as long as the resource. Threads: any. */
 MICA_API const void *mica_resource_values_id(const mica_resource *resource, const mica_type *type, uint32_t *out_count);
 #define mica_resource_values(resource, T, out_count)                                                                         \
-    ((const T *)mica_resource_values_id((resource), &mica_type_of_##T, (out_count)))
+    ((const T *)mica_resource_values_id((resource), &MICA_JOIN_(mica_type_of_, T), (out_count)))
 
 /* Return how many resources this one refers to; one of them, or none after the last; and its path, or NULL if it is not referred to.
  * Valid as long as the resource. Threads: any. */
@@ -200,6 +200,8 @@ typedef struct mica_save_def {
     uint32_t entity_count;
     const mica_resource_rule *rules;
     uint32_t rule_count;
+    const mica_component *skipped; /* components that are not saved; NULL: none */
+    uint32_t skipped_count;
     bool skip_singletons;
     bool
         skip_without_rule; /* do not save components that own something and have no rule (mica/rule.h); otherwise they are an error */

@@ -27,7 +27,8 @@ typedef struct mica_phase_info {
     bool enabled;
 } mica_phase_info;
 
-/* Describes a phase. Returns false if there is none. The name is valid as long as the phase. Threads: owner. */
+/* Describes a phase. Returns false if there is none, and with a report if memory runs out. The name is valid as long as the phase.
+ * Threads: owner. */
 MICA_API bool mica_phase_get_info(mica_world *world, mica_phase phase, mica_phase_info *out);
 
 /* Returns the next system in the order they run, phase by phase, or zero at the end. Start with zero. Returns zero with a report

@@ -40,8 +40,9 @@ typedef struct mica_snapshot {
     uint64_t id;
 } mica_snapshot;
 
-/* Takes a snapshot. Returns none with a report if memory runs out, inside systems and hooks, while recording or with recorded changes
- * pending, and for components that cannot be copied. Valid until dropped, or the world is destroyed. Threads: owner. */
+/* Takes a snapshot. Returns none with a report if memory runs out, inside hooks and systems that are not exclusive, while recording or
+ * with recorded changes pending, and for components that cannot be copied. Valid until dropped, or the world is destroyed. One
+ * that an exclusive system takes has the state in the middle of the frame. Threads: owner. */
 MICA_API mica_snapshot mica_snapshot_take(mica_world *world);
 
 /* Restores the state of a snapshot, which stays valid. Returns MICA_ERROR_UNKNOWN for none or a dropped one, MICA_ERROR_MEMORY if it

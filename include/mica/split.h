@@ -60,16 +60,16 @@ MICA_END
 #endif
 
 #define mica_get_field(world, entity, T, field)                                                                        \
-    ((const __typeof__(((T *)0)->field) *)mica_get_field_id((world), (entity), MICA_ID(T), offsetof(T, field)))
+    ((const MICA_TYPEOF_(((T *)0)->field) *)mica_get_field_id((world), (entity), MICA_ID(T), offsetof(T, field)))
 #define mica_get_value(world, entity, T, out_value)                                                                    \
     mica_get_value_id((world), (entity), MICA_ID(T), (T *){(out_value)})
 #define mica_view_read_field(view, T, field)                                                                                \
-    ((const __typeof__(((T *)0)->field) *)mica_view_read_field_id((view), MICA_ID(T), offsetof(T, field)))
+    ((const MICA_TYPEOF_(((T *)0)->field) *)mica_view_read_field_id((view), MICA_ID(T), offsetof(T, field)))
 #define mica_view_write_field(view, T, field)                                                                          \
-    ((__typeof__(((T *)0)->field) *)mica_view_write_field_id((view), MICA_ID(T), offsetof(T, field)))
+    ((MICA_TYPEOF_(((T *)0)->field) *)mica_view_write_field_id((view), MICA_ID(T), offsetof(T, field)))
 #define mica_view_write_field_unmarked(view, T, field)                                                                 \
-    ((__typeof__(((T *)0)->field) *)mica_view_write_field_unmarked_id((view), MICA_ID(T), offsetof(T, field)))
+    ((MICA_TYPEOF_(((T *)0)->field) *)mica_view_write_field_unmarked_id((view), MICA_ID(T), offsetof(T, field)))
 #define mica_write_field(world, entity, T, field)                                                                     \
-    ((__typeof__(((T *)0)->field) *)mica_write_field_id((world), (entity), MICA_ID(T), offsetof(T, field)))
+    ((MICA_TYPEOF_(((T *)0)->field) *)mica_write_field_id((world), (entity), MICA_ID(T), offsetof(T, field)))
 
 #endif

@@ -61,6 +61,17 @@ MICA_API mica_result mica_trace_start(mica_world *world);
  * the file cannot be written or no trace was started. Threads: owner. */
 MICA_API mica_result mica_trace_stop(mica_world *world, const char *path);
 
+/* The same, written to an open file, which stays open. Threads: owner. */
+MICA_API mica_result mica_trace_stop_to(mica_world *world, FILE *out);
+
+/* Called by mica_step_each. A zero system means a flush. */
+typedef void (*mica_after_system_fn)(mica_world *world, mica_system system, void *context);
+
+/* Like mica_step, but runs systems one by one in the thread of the caller, and calls `fn` after each system and after each flush. The world is the same
+ * afterwards. `fn` can read the world, and must not change it. For tools that find out which system wrote a value.
+ * Returns MICA_ERROR_INVALID without a function. Threads: owner. */
+MICA_API mica_result mica_step_each(mica_world *world, float dt, mica_after_system_fn fn, void *context);
+
 MICA_END
 
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
@@ -71,5 +82,7 @@ MICA_END
 #    define mica_stats_print(world, ...) mica_stats_print(MICA_AT_(world), __VA_ARGS__)
 #    define mica_trace_start(world) mica_trace_start(MICA_AT_(world))
 #    define mica_trace_stop(world, ...) mica_trace_stop(MICA_AT_(world), __VA_ARGS__)
+#    define mica_trace_stop_to(world, ...) mica_trace_stop_to(MICA_AT_(world), __VA_ARGS__)
+#    define mica_step_each(world, ...) mica_step_each(MICA_AT_(world), __VA_ARGS__)
 #endif
 #endif

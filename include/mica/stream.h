@@ -32,7 +32,7 @@ typedef struct mica_stream mica_stream;
 
 typedef struct mica_stream_def {
     const char *name;
-    mica_type *type;   /* of a message; must be trivially copyable */
+    mica_type *type;   /* of a message; trivially copyable, or with text and lists */
     uint32_t capacity; /* maximum number of messages; the oldest are dropped; 0: unlimited */
     uint32_t
         keep_frames;  /* drop messages after this many frames, read or not; 0: when every reader has read them. Without
@@ -49,11 +49,11 @@ MICA_API mica_stream *mica_stream_create(mica_world *world, const mica_stream_de
 MICA_API void mica_stream_destroy(mica_stream *stream);
 
 /* Appends `count` contiguous messages and returns a pointer to them, to be filled in before the function of the system returns.
- * Returns NULL with a report if memory runs out or the system does not declare the write.
- * Threads: any that runs a system; else owner. */
+ * Messages with text or lists are zero; set these with mica_text_set, not with mica_text_of. Returns NULL with a report if memory
+ * runs out or the system does not declare the write. Threads: any that runs a system; else owner. */
 MICA_API void *mica_stream_push_many_id(mica_stream *stream, uint32_t count, mica_location location);
 
-/* Appends a copy of one message. Returns false on error, as above. Threads: as above, any that runs a system. */
+/* Appends a copy of one message, with copies of its text and lists. Returns false on error, as above. Threads: as above, any that runs a system. */
 MICA_API bool mica_stream_push_id(mica_stream *stream, const void *message, size_t message_bytes,
                                   mica_location location);
 
@@ -83,7 +83,7 @@ MICA_END
 
 #define MICA_STREAM(T) MICA_STREAM_WITH(T, (.application = false))
 #define MICA_STREAM_WITH(T, options)                                                                                   \
-    (&(const mica_stream_def){.name = #T, .type = &mica_type_of_##T, .location = MICA_HERE, MICA_UNWRAP_ options})
+    (&(const mica_stream_def){.name = #T, .type = &MICA_JOIN_(mica_type_of_, T), .location = MICA_HERE, MICA_UNWRAP_ options})
 #define mica_stream_push(stream, T, ...) mica_stream_push_id((stream), &(const T)__VA_ARGS__, sizeof(T), MICA_HERE)
 #define mica_stream_push_from(stream, T, pointer) mica_stream_push_id((stream), (const T *){(pointer)}, sizeof(T), MICA_HERE)
 #define mica_stream_push_many(stream, T, count) ((T *)mica_stream_push_many_id((stream), (count), MICA_HERE))

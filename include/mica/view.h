@@ -8,8 +8,10 @@ MICA_BEGIN
 
 enum {
     MICA_TERMS_MAX = 32,
-    MICA_SLICE_ROWS = 512, /* the unit of change stamps and of parallel work */
+    MICA_VARIABLES_MAX = 15, /* of a query */
+    MICA_SLICE_ROWS = 512,   /* the unit of change stamps and of parallel work */
     MICA_PRIVATE_READY = 4,
+    MICA_PRIVATE_AHEAD = 64,
 };
 
 struct mica_frame;
@@ -27,7 +29,7 @@ typedef struct mica_view {
         uint32_t row;        /* of the chunk, where this view begins */
         uint8_t walk;        /* how the next view is found */
         uint8_t term_count;  /* terms that have a column if it is not NULL */
-        uint8_t ready_count; /* terms that are listed below; 0 if there are several slices, or pools */
+        uint8_t ready_count; /* terms that are listed below; 0 if there are several slices, or several rows of pools */
         uint8_t
             ready_writes; /* a bit for each of them that is written; 255 unless all terms are listed and have columns */
         struct mica_query *query;
@@ -44,6 +46,11 @@ typedef struct mica_view {
         uint32_t end;             /* the end of the driver's rows */
         const void *fitting;      /* an archetype that is known to match */
         const void *listed;       /* the next entry of a loop over listed chunks */
+        /* Entities that a loop over pools looked up ahead: those that are not shown yet, and those whose rows the next one's follow. */
+        uint64_t ahead, ahead_follows;
+        uint32_t ahead_at, ahead_end; /* the first of them, and the end */
+        uint32_t ahead_size;          /* how many to look up next */
+        uint32_t ahead_rows[MICA_PRIVATE_AHEAD];
     } private_;
 } mica_view;
 
@@ -99,10 +106,9 @@ static inline void *mica_private_view_write_at(mica_view *view, uint32_t term)
         const mica_private_lookup *lookup = mica_private_of(view->world);
         uint64_t *stamp = view->private_.stamps[term], version = view->private_.version;
         /* Signed: the stamp of a tracked component is older than every snapshot, so that its rows are marked by the call. */
-        if (stamp &&
-            __builtin_expect((int64_t)__atomic_load_n(stamp, __ATOMIC_ACQUIRE) >= (int64_t)lookup->undo_before, 1)) {
-            version = version ? version : __atomic_load_n(&lookup->version, __ATOMIC_RELAXED);
-            __atomic_store_n(stamp, version, __ATOMIC_RELEASE);
+        if (stamp && MICA_EXPECT_((int64_t)MICA_LOAD_(stamp, MICA_ACQUIRE_) >= (int64_t)lookup->undo_before, 1)) {
+            version = version ? version : MICA_LOAD_(&lookup->version, MICA_RELAXED_);
+            MICA_STORE_(stamp, version, MICA_RELEASE_);
             return view->private_.columns[term];
         }
     }

@@ -1,5 +1,6 @@
 #include "base/angle.h"
 
+#include "base/assert.h"
 #include "base/float_bits.h"
 
 #include <stdbool.h>
@@ -78,7 +79,7 @@ static micap_angle reduce_far(uint64_t mantissa, int32_t exponent)
         w1 = ~w1;
     }
     int32_t zeros =
-        __builtin_clzll(w2); /* one at least; the double closest to a multiple of pi/2 leaves 61, never all */
+        MICAP_LEADING_ZEROS(w2); /* one at least; the double closest to a multiple of pi/2 leaves 61, never all */
     w2 = w2 << zeros | w1 >> (64 - zeros);
 
     multiply(w2, 0xc90fdaa22168c235 /* pi/2, 63 bits after the point */, &high);

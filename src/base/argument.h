@@ -36,15 +36,15 @@
                                                                           "must not be NULL")),                        \
                                      true))
 #define MICAP_TELL_MISSING_(out_error, argument)                                                                       \
-    (*(out_error) = (__typeof__(*(out_error))){.result = MICA_ERROR_INVALID},                                          \
+    (*(out_error) = (MICAP_TYPEOF(*(out_error))){.result = MICA_ERROR_INVALID},                                          \
      snprintf((out_error)->text, sizeof(out_error)->text, "%s: %s must not be NULL", __func__, argument))
 
 /* The macro does not use a result of the call, so that a compiler sees that nothing after it needs a register. */
 #define MICAP_INVALID_IN_(world, function, condition, argument, expected)                                              \
     (MICAP_UNLIKELY(condition) && (micap_report_argument((world), (function), (argument), (expected)), true))
 
-static MICAP_COLD __attribute__((unused)) void micap_report_argument(const mica_world *world, const char *function,
-                                                                     const char *argument, const char *expected)
+static MICAP_COLD MICAP_UNUSED void micap_report_argument(const mica_world *world, const char *function,
+                                                          const char *argument, const char *expected)
 {
     char text[256];
     snprintf(text, sizeof text, "%s: %s %s", function, argument, expected);

@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "base/region_arena.h"
+#include "os/clock.h"
 #include "os/pages.h"
 
 #include <pthread.h>
@@ -27,9 +28,10 @@ enum {
     SMALL_HEAP_BYTES = 2 << 20, /* from here on, spans are cut from regions of huge pages */
 };
 
-/* A free block. */
+/* A free block, which is at least 16 bytes. */
 typedef struct free_block {
     struct free_block *next;
+    struct free_block *next_batch; /* of the first block of a batch on a shelf */
 } free_block;
 
 /* A span begins with this, and is aligned to its size. */
@@ -43,11 +45,21 @@ typedef struct span {
 /* All blocks of one size. */
 typedef struct shelf {
     pthread_mutex_t lock;
-    free_block *first;
-    span *spans; /* blocks are cut from the first */
+    free_block *batches; /* of batch_of blocks each, so that a thread takes many without reading them */
+    free_block *first;   /* the other free ones */
+    span *spans;         /* blocks are cut from the first */
 } shelf;
 
+/* Which thread may use a cache. */
+enum {
+    CACHE_IN_USE, /* its thread */
+    CACHE_IDLE,   /* the first that takes it: its own thread is idle */
+    CACHE_TAKEN,  /* a trim in another thread, which returns it in a moment */
+};
+
 typedef struct cache {
+    atomic_int state;
+    struct cache *next; /* in the list of all caches */
     struct {
         free_block *first;
         uint32_t count;
@@ -56,6 +68,11 @@ typedef struct cache {
 
 static shelf shelves[MICAP_HEAP_BLOCK_SMALL_SIZES];
 static atomic_size_t span_bytes;
+
+static struct {
+    pthread_mutex_t lock;
+    cache *first;
+} caches;
 
 /* Regions that spans are cut from, once the heap is large. */
 static struct {
@@ -69,17 +86,6 @@ static _Atomic int64_t blocks_left = INT64_MAX;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t cache_key; /* gives the blocks of a thread back when it ends */
 static _Thread_local cache *cache_of_thread;
-
-uint32_t micap_heap_block_size_of(size_t bytes)
-{
-    if (bytes <= 64)
-        return bytes <= 16 ? 0 : (uint32_t)(bytes + 7) / 8 - 2;
-    uint32_t power = 63 - (uint32_t)__builtin_clzll(bytes - 1);
-    if (power >= 15)
-        return MICAP_HEAP_BLOCK_SMALL_SIZES + power - 15;
-    uint32_t quarter = (uint32_t)((bytes - 1 - ((size_t)1 << power)) >> (power - 2));
-    return 7 + (power - 6) * 4 + quarter;
-}
 
 const uint32_t mica_private_block_bytes[MICAP_HEAP_BLOCK_SIZES] = {
     16,
@@ -152,31 +158,59 @@ static uint32_t cache_limit(uint32_t size)
     return limits[size];
 }
 
-/* Moves blocks of a cache to the shelf until `left` of them remain. */
-static void give_back(cache *of, uint32_t size, uint32_t left)
+/* How many blocks threads give and take at once. */
+static uint32_t batch_of(uint32_t size)
+{
+    return cache_limit(size) / 2 + 1;
+}
+
+/* Moves a batch from a cache that is full to the shelf: the blocks that were freed last. */
+static void give_batch(cache *of, uint32_t size)
 {
     shelf *to = &shelves[size];
+    free_block *batch = of->shelves[size].first, *last = batch;
+    for (uint32_t i = 1; i < batch_of(size); ++i)
+        last = last->next;
+    of->shelves[size].first = last->next;
+    of->shelves[size].count -= batch_of(size);
+    last->next = NULL;
     pthread_mutex_lock(&to->lock);
-    while (of->shelves[size].count > left) {
-        free_block *block = of->shelves[size].first;
-        of->shelves[size].first = block->next;
-        --of->shelves[size].count;
-        block->next = to->first;
-        to->first = block;
-    }
+    batch->next_batch = to->batches;
+    to->batches = batch;
     pthread_mutex_unlock(&to->lock);
+}
+
+/* Puts the blocks of a list in front of those of a shelf. */
+static void add_blocks(shelf *to, free_block *list)
+{
+    while (list) {
+        free_block *next = list->next;
+        list->next = to->first;
+        to->first = list;
+        list = next;
+    }
 }
 
 static void empty_cache(cache *of)
 {
-    for (uint32_t size = 0; size < MICAP_HEAP_BLOCK_SMALL_SIZES; ++size)
-        if (of->shelves[size].count)
-            give_back(of, size, 0);
+    for (uint32_t size = 0; size < MICAP_HEAP_BLOCK_SMALL_SIZES; ++size) {
+        pthread_mutex_lock(&shelves[size].lock);
+        add_blocks(&shelves[size], of->shelves[size].first);
+        pthread_mutex_unlock(&shelves[size].lock);
+        of->shelves[size].first = NULL;
+        of->shelves[size].count = 0;
+    }
 }
 
 static void end_of_thread(void *of)
 {
     cache_of_thread = NULL;
+    pthread_mutex_lock(&caches.lock);
+    cache **link = &caches.first;
+    while (*link != of)
+        link = &(*link)->next;
+    *link = (*link)->next;
+    pthread_mutex_unlock(&caches.lock);
     empty_cache(of);
     free(of);
 }
@@ -186,6 +220,7 @@ static void begin(void)
     for (uint32_t size = 0; size < MICAP_HEAP_BLOCK_SMALL_SIZES; ++size)
         pthread_mutex_init(&shelves[size].lock, NULL);
     pthread_mutex_init(&regions.lock, NULL);
+    pthread_mutex_init(&caches.lock, NULL);
     micap_memory_init(&regions.memory, (mica_allocator){0});
     micap_arena_init(&regions.arena, &regions.memory);
     pthread_key_create(&cache_key, end_of_thread);
@@ -200,9 +235,46 @@ static bool is_short(void)
 static MICAP_COLD cache *make_cache(void)
 {
     pthread_once(&once, begin);
-    cache_of_thread = is_short() ? NULL : calloc(1, sizeof *cache_of_thread);
-    pthread_setspecific(cache_key, cache_of_thread);
-    return cache_of_thread;
+    cache *fresh = is_short() ? NULL : calloc(1, sizeof *fresh);
+    if (!fresh)
+        return NULL;
+    pthread_mutex_lock(&caches.lock);
+    fresh->next = caches.first;
+    caches.first = fresh;
+    pthread_mutex_unlock(&caches.lock);
+    pthread_setspecific(cache_key, fresh);
+    cache_of_thread = fresh;
+    return fresh;
+}
+
+void micap_heap_thread_idle(void)
+{
+    if (cache_of_thread)
+        atomic_store_explicit(&cache_of_thread->state, CACHE_IDLE, memory_order_release);
+}
+
+void micap_heap_thread_busy(void)
+{
+    for (int idle = CACHE_IDLE;
+         cache_of_thread && !atomic_compare_exchange_weak_explicit(&cache_of_thread->state, &idle, CACHE_IN_USE,
+                                                                   memory_order_acquire, memory_order_relaxed);
+         idle = CACHE_IDLE)
+        micap_yield();
+}
+
+/* Returns the blocks of all caches whose threads are idle. */
+static void empty_idle_caches(void)
+{
+    pthread_mutex_lock(&caches.lock);
+    for (cache *each = caches.first; each; each = each->next) {
+        int idle = CACHE_IDLE;
+        if (atomic_compare_exchange_strong_explicit(&each->state, &idle, CACHE_TAKEN, memory_order_acquire,
+                                                    memory_order_relaxed)) {
+            empty_cache(each);
+            atomic_store_explicit(&each->state, CACHE_IDLE, memory_order_release);
+        }
+    }
+    pthread_mutex_unlock(&caches.lock);
 }
 
 static span *allocate_in_region(void)
@@ -238,41 +310,64 @@ static void release_span(span *each)
     pthread_mutex_unlock(&regions.lock);
 }
 
-static free_block *cut_block(shelf *from, size_t bytes)
+/* Cuts up to `count` blocks from a span, in order of addresses, in which they are mostly visited. Returns how many: 0 if memory is short. */
+static uint32_t cut_blocks(shelf *from, size_t bytes, uint32_t count, free_block **list)
 {
     span *first = from->spans;
     if ((!first || first->cut + bytes > SPAN_BYTES) && !(first = add_span(from)))
-        return NULL;
-    free_block *block = (void *)((char *)first + first->cut);
-    first->cut += (uint32_t)bytes;
-    return block;
+        return 0;
+    uint32_t room = (SPAN_BYTES - first->cut) / (uint32_t)bytes;
+    count = count < room ? count : room;
+    char *at = (char *)first + first->cut;
+    first->cut += count * (uint32_t)bytes;
+    for (uint32_t i = 0; i < count; ++i, at += bytes) {
+        *list = (void *)at;
+        list = &(*list)->next;
+    }
+    *list = NULL;
+    return count;
 }
 
-static free_block *take_block(shelf *from, size_t bytes)
+/* Takes a batch that a thread gave. */
+static uint32_t take_batch(shelf *from, uint32_t count, free_block **list)
 {
-    free_block *block = from->first;
-    if (!block)
-        return cut_block(from, bytes);
-    from->first = block->next;
-    return block;
+    *list = from->batches;
+    from->batches = from->batches->next_batch;
+    return count;
 }
 
-/* Takes half of what an empty cache may have from the shelf, and returns one block more. NULL if memory is short. */
+/* Takes up to `count` blocks that were in use before. Returns how many. */
+static uint32_t take_blocks(shelf *from, uint32_t count, free_block **list)
+{
+    uint32_t taken = 0;
+    for (; taken < count && from->first; ++taken) {
+        *list = from->first;
+        list = &(*list)->next;
+        from->first = *list;
+    }
+    *list = NULL;
+    return taken;
+}
+
+/* Fills an empty cache by half from the shelf, and returns one block more. NULL if memory is short. */
 static MICAP_COLD void *refill(cache *to, uint32_t size)
 {
     shelf *from = &shelves[size];
-    size_t bytes = micap_heap_block_size_bytes(size);
+    free_block *list = NULL;
+    uint32_t count = batch_of(size);
     pthread_mutex_lock(&from->lock);
-    free_block *block = take_block(from, bytes), *next, **end = &to->shelves[size].first;
-    /* In order of addresses, in which they are mostly visited. */
-    for (uint32_t i = 0; block && i < cache_limit(size) / 2 && (next = take_block(from, bytes)) != NULL; ++i) {
-        next->next = NULL;
-        *end = next;
-        end = &next->next;
-        ++to->shelves[size].count;
-    }
+    if (from->batches)
+        count = take_batch(from, count, &list);
+    else if (from->first)
+        count = take_blocks(from, count, &list);
+    else
+        count = cut_blocks(from, micap_heap_block_size_bytes(size), count, &list);
     pthread_mutex_unlock(&from->lock);
-    return block;
+    if (!count)
+        return NULL;
+    to->shelves[size].first = list->next;
+    to->shelves[size].count = count - 1;
+    return list;
 }
 
 void *micap_heap_block_allocate(uint32_t size)
@@ -287,6 +382,7 @@ void *micap_heap_block_allocate(uint32_t size)
         return of ? refill(of, size) : NULL;
     of->shelves[size].first = block->next;
     --of->shelves[size].count;
+    MICAP_PREFETCH(block->next); /* the next block that is taken says which one is after it */
     return block;
 }
 
@@ -314,7 +410,7 @@ void micap_heap_block_free(void *block, uint32_t size)
     ((free_block *)block)->next = of->shelves[size].first;
     of->shelves[size].first = block;
     if (MICAP_UNLIKELY(++of->shelves[size].count > cache_limit(size)))
-        give_back(of, size, cache_limit(size) / 2);
+        give_batch(of, size);
 }
 
 void *micap_heap_block_grow(void *block, uint32_t size, uint32_t larger)
@@ -344,6 +440,11 @@ static size_t trim_shelf(shelf *of, size_t bytes)
 {
     size_t released = 0;
     pthread_mutex_lock(&of->lock);
+    while (of->batches) {
+        free_block *batch = of->batches;
+        of->batches = batch->next_batch;
+        add_blocks(of, batch);
+    }
     for (span *each = of->spans; each; each = each->next)
         each->idle = 0;
     for (free_block *block = of->first; block; block = block->next)
@@ -374,6 +475,7 @@ size_t micap_heap_trim(void)
     cache *of = cache_of_thread ? cache_of_thread : make_cache();
     if (of)
         empty_cache(of);
+    empty_idle_caches();
     size_t released = 0;
     for (uint32_t size = 0; size < MICAP_HEAP_BLOCK_SMALL_SIZES; ++size)
         released += trim_shelf(&shelves[size], micap_heap_block_size_bytes(size));

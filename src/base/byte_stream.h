@@ -3,6 +3,7 @@
 #ifndef MICAP_BASE_BYTE_STREAM_H
 #define MICAP_BASE_BYTE_STREAM_H
 
+#include "base/assert.h"
 #include "base/bits.h"
 #include "base/memory.h"
 
@@ -37,12 +38,12 @@ static inline void micap_bytes_put(micap_bytes *bytes, const void *from, size_t 
 
 static inline uint32_t micap_little32(uint32_t value)
 {
-    return MICAP_IS_BIG_ENDIAN ? __builtin_bswap32(value) : value;
+    return MICAP_IS_BIG_ENDIAN ? MICAP_SWAP_BYTES_32(value) : value;
 }
 
 static inline uint64_t micap_little64(uint64_t value)
 {
-    return MICAP_IS_BIG_ENDIAN ? __builtin_bswap64(value) : value;
+    return MICAP_IS_BIG_ENDIAN ? MICAP_SWAP_BYTES_64(value) : value;
 }
 
 static inline void micap_bytes_put32(micap_bytes *bytes, uint32_t value)

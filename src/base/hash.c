@@ -1,5 +1,6 @@
 #include "base/hash.h"
 
+#include "base/assert.h"
 #include "base/bits.h"
 
 #include <string.h>
@@ -18,7 +19,7 @@ static uint64_t load_little_endian(const uint8_t *bytes)
 {
     uint64_t value;
     memcpy(&value, bytes, sizeof value);
-    return MICAP_IS_BIG_ENDIAN ? __builtin_bswap64(value) : value;
+    return MICAP_IS_BIG_ENDIAN ? MICAP_SWAP_BYTES_64(value) : value;
 }
 
 /* The lanes stay in registers: bytes may lie anywhere, so the compiler would store what it can't prove to be elsewhere. */

@@ -66,7 +66,7 @@ static size_t first_free(const micap_region *region, uint32_t order)
     size_t word = 0;
     while (!bits[word])
         ++word;
-    return word * 64 + (size_t)__builtin_ctzll(bits[word]);
+    return word * 64 + (size_t)MICAP_TRAILING_ZEROS(bits[word]);
 }
 
 static micap_region *region_of(micap_arena *arena, const void *block)

@@ -191,7 +191,7 @@ static inline mica_version micap_stamp_of(mica_version old, mica_version version
  * is read after the stamp, by the comparison. */
 static inline bool micap_stamp_is_older(const mica_version *stamp, const micap_undo_logs *undo)
 {
-    return (int64_t)__atomic_load_n(stamp, __ATOMIC_ACQUIRE) < (int64_t)undo->before;
+    return (int64_t)MICAP_LOAD(stamp, MICAP_ACQUIRE) < (int64_t)undo->before;
 }
 
 /* Makes a stamp no newer than a version. */
@@ -205,15 +205,14 @@ static inline void micap_stamp_bound(mica_version *stamp, mica_version version)
  * undo log: the release store below makes the copy of the other thread visible before its writes. */
 static inline void micap_stamp(mica_version *stamp, mica_version version)
 {
-    __atomic_store_n(stamp, version, __ATOMIC_RELEASE);
+    MICAP_STORE(stamp, version, MICAP_RELEASE);
 }
 
 /* The same for the stamp of rows that are marked: it is never older than one of them. */
 static inline void micap_stamp_newest(mica_version *stamp, mica_version version)
 {
-    mica_version old = __atomic_load_n(stamp, __ATOMIC_ACQUIRE);
-    while (old < version &&
-           !__atomic_compare_exchange_n(stamp, &old, version, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    mica_version old = MICAP_LOAD(stamp, MICAP_ACQUIRE);
+    while (old < version && !MICAP_EXCHANGE_IF_SAME(stamp, &old, version)) {
     }
 }
 

@@ -1,7 +1,9 @@
-/* The command line tool. Each file with the suffix _command, and inspect.c and run_replay.c, implements commands. */
+/* The command line tool. Each file with the suffix _command, and inspect.c and run_replay.c, implements commands;
+ * inspector.h lists the files of mica inspect. */
 #ifndef MICAP_CLI_CLI_H
 #define MICAP_CLI_CLI_H
 
+#include "base/assert.h"
 #include "mica/compile.h"
 #include "mica/library.h"
 #include "mica/recording.h"
@@ -43,6 +45,11 @@ typedef struct options {
     float dt;
     uint32_t worker_count; /* 0: the number of cores */
     bool skip_unknown;
+    bool inspect;      /* run: mica inspect can connect */
+    uint32_t port;     /* 0: a free one */
+    const char *token; /* NULL: a random one */
+    bool watch;
+    const char *arrow; /* query: an Arrow file instead of text */
 } options;
 
 typedef struct command {
@@ -67,6 +74,7 @@ int run_run(const options *options);
 int run_replay(const options *options);
 int run_sql(const options *options);
 int run_query(const options *options);
+int run_inspect(const options *options);
 
 /* Compares two recordings, for mica diff. */
 int diff_recordings(const options *options);
@@ -75,9 +83,12 @@ int diff_recordings(const options *options);
 bool options_parse(options *options, int argument_count, char **arguments);
 
 /* Prints an error message to stderr, as "mica: ...". Returns EXIT_BAD. */
-int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int complain(const char *format, ...) MICAP_FORMAT(1, 2);
 
-/* Loads a resource of any byte order. Returns NULL with a message on failure. */
+/* Loads a resource of any byte order, or all parts of the save of a cluster as one. Returns NULL with an error on failure. */
+mica_resource *load_any(const char *path, mica_resource_error *out_error);
+
+/* The same, with a message on failure. */
 mica_resource *load_or_complain(const char *path);
 
 /* Creates a library for the resources that a file refers to. Its root is --root, or the folder of the file. Returns NULL with a
@@ -95,12 +106,5 @@ bool ends_with(const char *text, const char *end);
 
 /* Adds the components of a schema or a resource. Returns false with a message on failure. */
 bool schema_add_any(mica_schema *schema, const char *path);
-
-/* Loads a shared library and calls its entry point. It is never unloaded. Returns false with a message on failure. */
-bool module_load(const char *path, mica_world *world);
-
-/* Collects the rules of all loaded modules. Returns false with a message on failure. */
-bool module_rules(mica_world *world, const mica_library *library, const mica_resource_rule **out_rules,
-                  uint32_t *out_count);
 
 #endif

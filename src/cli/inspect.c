@@ -1,6 +1,7 @@
 /* mica info, dump, check and schema. */
 #include "cli/cli.h"
 #include "json/json_writer.h"
+#include "mica/module_load.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -132,7 +133,7 @@ int run_dump(const options *options)
 /* Checks a file and the resources it refers to. Returns false with an error if one is invalid. */
 static bool check(const options *options, const char *path, mica_resource_error *out_error)
 {
-    mica_resource *resource = mica_resource_load(path, &(mica_resource_def){.any_byte_order = true}, out_error);
+    mica_resource *resource = load_any(path, out_error);
     bool fine = resource != NULL;
     if (fine && mica_resource_asset_count(resource)) {
         mica_library *library = library_beside(options, path);
@@ -211,10 +212,26 @@ bool schema_add_any(mica_schema *schema, const char *path)
     return result == MICA_OK;
 }
 
+/* Adds the components that modules define, with the attributes of their fields, which files do not have. */
+static bool schema_add_modules(mica_schema *schema, const options *options)
+{
+    mica_library *library = library_beside(options, options->modules[0]);
+    mica_modules *modules = mica_module_load(options->modules, options->module_count,
+                                             &(mica_module_def){.library = library, .in_place = true});
+    mica_result result = modules ? mica_schema_add_world(schema, mica_module_world(modules)) : MICA_ERROR_FILE;
+    if (modules && result != MICA_OK)
+        complain("schema: %s", mica_result_text(result));
+    mica_module_unload(modules);
+    mica_library_destroy(library);
+    return result == MICA_OK;
+}
+
 int run_schema(const options *options)
 {
+    if (!options->input_count && !options->module_count)
+        return complain("schema: expected a file or a module; try mica help schema");
     mica_schema *schema = mica_schema_create();
-    bool fine = schema != NULL;
+    bool fine = schema && (!options->module_count || schema_add_modules(schema, options));
     for (uint32_t i = 0; fine && i < options->input_count; ++i)
         fine = schema_add_any(schema, options->inputs[i]);
     mica_blob text = {0};

@@ -1,6 +1,9 @@
 /* mica: the command line. */
 #include "cli/cli.h"
 #include "json/json_writer.h"
+#ifdef MICA_WITH_CLUSTER
+#    include "mica/cluster.h"
+#endif
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,6 +12,9 @@
 #ifndef MICA_VERSION
 #    define MICA_VERSION "?"
 #endif
+
+_Static_assert(MICA_VERSION_MAJOR == PROJECT_MAJOR && MICA_VERSION_MINOR == PROJECT_MINOR,
+               "mica/base.h and CMakeLists.txt say different versions");
 
 const command commands[] = {
     {"compile", "compile JSON to a resource",
@@ -52,9 +58,11 @@ const command commands[] = {
      "  -j, --json             as JSON\n",
      "jq", 2, 2, run_diff},
     {"schema", "write the components of files as JSON",
-     "mica schema [-o OUT] FILE...\n\n"
-     "Merges the components of resources (.mica) and schemas (.json) into one schema.\n",
-     "o", 1, INPUTS_MAX, run_schema},
+     "mica schema [-o OUT] [--module LIBRARY]... FILE...\n\n"
+     "Merges the components of modules, resources (.mica) and schemas (.json) into one schema. Units, ranges, initial values and notes of\n"
+     "fields come from modules and schemas: resources do not have them.\n\n"
+     "  -m, --module LIBRARY   the components that this library defines; files may be left out\n",
+     "mo", 0, INPUTS_MAX, run_schema},
     {"run", "spawn a level and run systems",
      "mica run [--module LIBRARY]... [options] LEVEL.mica...\n\n"
      "Loads systems from shared libraries (see include/mica/module.h), spawns the levels, runs frames, and prints the time of\n"
@@ -71,12 +79,23 @@ const command commands[] = {
      "  -D, --detail DETAIL    how precisely a recording locates a difference: world (the tick), slices (component and rows)\n"
      "                         or entities\n"
      "  -y, --systems          and the system: systems run one by one, and the world is hashed after each\n"
+#ifdef MICA_WITH_INSPECT
+     "  -i, --inspect          print an address for mica inspect, and run frames in real time; frames of a pause do not count\n"
+#endif
+     "  -W, --watch            reload modules when their files change, after the frame; frames take real time\n"
      "  -q, --quiet            print only errors\n"
      "  -j, --json             as JSON\n\n"
+     "A reload continues the world with the new systems; fields of components are kept by name. If a module can't be loaded, the old\n"
+     "ones continue, with a message.\n\n"
      "A report of the world ends the run: with exit code 2 before the first frame, and 1 after the frame that reported it.\n"
      "Nothing is saved then.\n\n"
      "  mica run --module ./libgame.so --frames 600 --save end.mica level.mica\n",
-     "mntwrSxuRDyqj", 1, INPUTS_MAX, run_run},
+#ifdef MICA_WITH_INSPECT
+     "mntwrSxuRDyWqji",
+#else
+     "mntwrSxuRDyWqj",
+#endif
+     1, INPUTS_MAX, run_run},
     {"replay", "run a recording again and compare",
      "mica replay [--module LIBRARY]... [options] RECORDING LEVEL.mica...\n\n"
      "Sets up the world as mica run does, runs the frames of the recording with their input, and compares the hash of each. Exit\n"
@@ -91,12 +110,33 @@ const command commands[] = {
      "  mica replay --module ./libgame.so run.micarec level.mica\n",
      "mwruq", 1, INPUTS_MAX, run_replay},
     {"query", "list the entities of a resource that match",
+#ifdef MICA_WITH_ARROW
+     "mica query [--json | --plan | --arrow OUT] FILE TEXT\n\n"
+#else
      "mica query [--json | --plan] FILE TEXT\n\n"
+#endif
      "Lists the entities that match the terms of TEXT, with the components that it reads: see include/mica/query_text.h.\n\n"
      "  -j, --json             each entity with all its components, as an object on a line\n"
-     "  -p, --plan             what the query visits, instead of what it finds\n\n"
+     "  -p, --plan             what the query visits, instead of what it finds\n"
+#ifdef MICA_WITH_ARROW
+     "  -A, --arrow OUT        the entities and these components as columns of an Arrow IPC file, - for standard output\n"
+#endif
+     "\n"
      "  mica query level.mica \"Position, Velocity, !Frozen\"\n",
-     "jp", 2, 2, run_query},
+     "jpA", 2, 2, run_query},
+#ifdef MICA_WITH_INSPECT
+    {"inspect", "look into running programs, saves and levels",
+     "mica inspect [options] URL|FILE...\n\n"
+     "Prints the address of a web page that shows entities, systems and memory, and past frames. A URL is what a program printed\n"
+     "that calls mica_inspect_serve, or mica run --inspect: it can be paused and changed, too. When it ends, what it sent last\n"
+     "stays, and when it is started again with the same port and token, mica inspect connects again. Ends with Ctrl-C.\n\n"
+     "  -P, --port PORT        of the page. Default: a free one\n"
+     "  -k, --token TOKEN      of the page, 16 to 64 letters and digits. Default: a random one\n"
+     "  -r, --root FOLDER      the folder of the resources that files refer to. Default: the folder of each file\n\n"
+     "  mica inspect 'http://127.0.0.1:43817/?token=...'\n"
+     "  mica inspect before.mica after.mica\n",
+     "Pkr", 1, 16, run_inspect},
+#endif
 #ifdef MICA_WITH_SQL
     {"sql", "query or change a resource with SQL",
      "mica sql [-o OUT] [--json | --csv] FILE [STATEMENTS]\n\n"
@@ -133,10 +173,40 @@ bool ends_with(const char *text, const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
+/* Whether a file begins like the save of a cluster. */
+static bool is_cluster_save(const char *path)
+{
+    char begin[sizeof "mica cluster save"] = "";
+    FILE *file = fopen(path, "rb");
+    size_t count = file ? fread(begin, 1, sizeof begin - 1, file) : 0;
+    if (file)
+        fclose(file);
+    return count == sizeof begin - 1 && !strcmp(begin, "mica cluster save");
+}
+
+mica_resource *load_any(const char *path, mica_resource_error *out_error)
+{
+    mica_resource_def def = {.any_byte_order = true};
+    if (!is_cluster_save(path))
+        return mica_resource_load(path, &def, out_error);
+#ifdef MICA_WITH_CLUSTER
+    static mica_blob blobs[INPUTS_MAX]; /* resources refer to them until the tool ends */
+    static uint32_t blob_count;
+    if (blob_count < INPUTS_MAX && mica_cluster_join(path, &blobs[blob_count], out_error) == MICA_OK) {
+        mica_blob *blob = &blobs[blob_count++];
+        return mica_resource_open(blob->bytes, blob->byte_count, &def, out_error);
+    }
+#else
+    *out_error = (mica_resource_error){.result = MICA_ERROR_DATA,
+                                       .text = "it is the save of a cluster, and the tool was built without Open MPI"};
+#endif
+    return NULL;
+}
+
 mica_resource *load_or_complain(const char *path)
 {
     mica_resource_error error;
-    mica_resource *resource = mica_resource_load(path, &(mica_resource_def){.any_byte_order = true}, &error);
+    mica_resource *resource = load_any(path, &error);
     if (resource)
         return resource;
     if (error.result == MICA_ERROR_FILE)

@@ -16,7 +16,9 @@ static const option known[] = {
     {"module", 'm', WITH},   {"frames", 'n', WITH},    {"dt", 't', WITH},         {"workers", 'w', WITH},
     {"save", 'S', WITH},     {"expect", 'x', WITH},    {"skip-unknown", 'u', WITHOUT},
     {"root", 'r', WITH},     {"record", 'R', WITH},    {"detail", 'D', WITH},     {"systems", 'y', WITHOUT},
-    {"csv", 'C', WITHOUT},   {"plan", 'p', WITHOUT},
+    {"csv", 'C', WITHOUT},   {"plan", 'p', WITHOUT},   {"watch", 'W', WITHOUT},
+    {"inspect", 'i', WITHOUT}, {"port", 'P', WITH}, {"token", 'k', WITH},
+    {"arrow", 'A', WITH},
     {"help", 'h', WITHOUT},
 };
 
@@ -74,6 +76,7 @@ static bool set_for_run(options *options, char letter, const char *value)
         return options->detail || strcmp(value, "world") == 0 ||
                (complain("%s: the detail is world, slices or entities, not \"%s\"", options->command, value), false);
     case 'u': options->skip_unknown = true; return true;
+    case 'W': options->watch = true; return true;
     case 'n': return read_count(options, "frames", value, 0, 1000000000, &options->frame_count);
     case 'w': return read_count(options, "workers", value, 1, MICA_WORKERS_MAX, &options->worker_count);
     case 'm':
@@ -105,6 +108,10 @@ static bool set(options *options, char letter, const char *value)
     case 'C': options->csv = true; return true;
     case 'p': options->plan = true; return true;
     case 'h': options->help = true; return true;
+    case 'i': options->inspect = true; return true;
+    case 'P': return read_count(options, "port", value, 1, 65535, &options->port);
+    case 'k': options->token = value; return true;
+    case 'A': options->arrow = value; return true;
     case 's':
         if (options->schema_count == sizeof options->schemas / sizeof *options->schemas)
             return complain("%s: too many schemas", options->command), false;

@@ -2,6 +2,9 @@
 #include "cli/cli.h"
 #include "cli/file_world.h"
 #include "mica/mica.h"
+#ifdef MICA_WITH_ARROW
+#    include "mica/arrow.h"
+#endif
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,11 +44,33 @@ static void print_path(const mica_world *world, mica_entity entity)
     printf("%s", name);
 }
 
-/* The entity, then the components that the query reads. */
+static bool is_about_row(const mica_term *term)
+{
+    return term->subject.kind <= MICA_NODE_THIS && term->target.kind == MICA_NODE_DEFAULT && !term->up && !term->down &&
+           !term->cascade;
+}
+
+/* What the variables stand for. */
+static void print_variables(const mica_world *world, const mica_query *query, const mica_view *view)
+{
+    const char *name;
+    for (uint32_t i = 1; (name = mica_query_variable_name(query, i)); ++i) {
+        mica_entity entity = mica_view_variable(view, i);
+        printf("  $%s ", name);
+        if (mica_is_nil(entity))
+            putchar('-');
+        else
+            print_path(world, entity);
+    }
+}
+
+/* The entity, then its components that the query reads. */
 static void print_match(const mica_world *world, mica_entity entity, const mica_term *terms, uint32_t count, line *line)
 {
     print_path(world, entity);
     for (uint32_t i = 0; i < count; ++i) {
+        if (!is_about_row(&terms[i]))
+            continue;
         const void *value = mica_get_id(world, entity, terms[i].component);
         mica_member member = mica_member_of(terms[i].component, (void *)value);
         if (!value || !mica_component_type(terms[i].component)->size_bytes)
@@ -54,7 +79,6 @@ static void print_match(const mica_world *world, mica_entity entity, const mica_
             mica_value_write(member, line->text, line->capacity);
         printf("  %s %s", mica_component_type(terms[i].component)->name, line->text);
     }
-    putchar('\n');
 }
 
 static void print_json(const mica_world *world, mica_entity entity, line *line)
@@ -72,11 +96,15 @@ static int print_matches(const options *options, const file_world *file, mica_qu
     mica_term terms[MICA_TERMS_MAX];
     uint32_t count = mica_query_terms(query, terms, MICA_TERMS_MAX);
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
-        for (uint32_t i = 0; i < view.count; ++i)
-            if (options->json)
+        for (uint32_t i = 0; i < view.count; ++i) {
+            if (options->json) {
                 print_json(file->world, view.entities[i], &line);
-            else
-                print_match(file->world, view.entities[i], terms, count, &line);
+                continue;
+            }
+            print_match(file->world, view.entities[i], terms, count, &line);
+            print_variables(file->world, query, &view);
+            putchar('\n');
+        }
     free(line.text);
     return EXIT_FINE;
 }
@@ -92,6 +120,30 @@ static int print_plan(const mica_query *query)
     free(text);
     return EXIT_FINE;
 }
+
+#ifdef MICA_WITH_ARROW
+static bool write_out(const void *bytes, size_t byte_count, void *context)
+{
+    return fwrite(bytes, 1, byte_count, context) == byte_count;
+}
+
+/* Batches as large as readers like them. What went wrong was reported, except for standard output, which the caller checks. */
+static int save_arrow(const options *options, mica_query *query)
+{
+    const mica_arrow_def def = {.batch_rows = 1 << 16};
+    bool is_output = strcmp(options->arrow, "-") == 0;
+    mica_result result = is_output ? mica_arrow_write(query, &def, NULL, write_out, stdout)
+                                   : mica_arrow_save(query, &def, options->arrow, NULL);
+    return result == MICA_OK ? EXIT_FINE : EXIT_BAD;
+}
+#else
+static int save_arrow(const options *options, mica_query *query)
+{
+    (void)options;
+    (void)query;
+    return complain("query: the tool was built without Arrow");
+}
+#endif
 
 /* The text, and a mark below the place of the error. */
 static int complain_about_text(const char *text, const mica_value_error *error)
@@ -109,9 +161,10 @@ int run_query(const options *options)
     int status = EXIT_BAD;
     if (file_world_open(&file, options)) {
         mica_query *query = mica_query_text(file.world, options->inputs[1], &error);
-        status = !query          ? complain_about_text(options->inputs[1], &error)
-                 : options->plan ? print_plan(query)
-                                 : print_matches(options, &file, query);
+        status = !query           ? complain_about_text(options->inputs[1], &error)
+                 : options->plan  ? print_plan(query)
+                 : options->arrow ? save_arrow(options, query)
+                                  : print_matches(options, &file, query);
     }
     file_world_close(&file);
     return fflush(stdout) == 0 ? status : complain("standard output can't be written");

@@ -2,8 +2,13 @@
 #include "cli/cli.h"
 #include "json/json_writer.h"
 #include "mica/flow.h"
+#include "mica/module_load.h"
 #include "mica/recording.h"
 #include "os/clock.h"
+
+#ifdef MICA_WITH_INSPECT
+#    include "mica/inspect.h"
+#endif
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -19,8 +24,8 @@ typedef struct run {
     const options *options;
     mica_world *world;
     mica_library *library; /* resources that levels refer to */
-    const mica_resource_rule *rules;
-    uint32_t rule_count;
+    mica_modules *modules; /* of the world, which is theirs */
+    uint32_t reload_count;
     uint64_t frame; /* starts at 1; 0 before the first */
     uint64_t time_ns;
     mica_recording *recording; /* to replay, or NULL */
@@ -52,8 +57,8 @@ static bool has_reports(run *run)
 
 static int spawn_levels(run *run)
 {
-    mica_spawn_def def = {
-        .rules = run->rules, .rule_count = run->rule_count, .skip_unknown = run->options->skip_unknown};
+    mica_spawn_def def = {.skip_unknown = run->options->skip_unknown};
+    def.rules = mica_module_get_rules(run->modules, &def.rule_count);
     for (uint32_t i = run->recording ? 1 : 0; i < run->options->input_count; ++i) {
         mica_resource_error error;
         mica_resource *level = load_or_complain(run->options->inputs[i]);
@@ -72,23 +77,56 @@ static int spawn_levels(run *run)
     return EXIT_FINE;
 }
 
+/* Of each world, before its modules. */
+static mica_result set_up(mica_world *world, void *context)
+{
+    const run *run = context;
+    uint32_t kept = run->options->frame_count < FRAMES_KEPT ? run->options->frame_count : FRAMES_KEPT;
+    mica_flow_def flow = mica_flow_def_default();
+    flow.worker_count = run->options->worker_count;
+    mica_result result = mica_flow_configure(world, &flow);
+    return result == MICA_OK ? mica_stats_enable(world, kept) : result;
+}
+
 static int prepare(run *run)
 {
     const options *options = run->options;
-    mica_flow_def flow = mica_flow_def_default();
-    flow.worker_count = options->worker_count;
-    if (mica_flow_configure(run->world, &flow) != MICA_OK)
-        return EXIT_BAD;
-    for (uint32_t i = 0; i < options->module_count; ++i)
-        if (!module_load(options->modules[i], run->world))
-            return EXIT_BAD;
     run->library = library_beside(options, options->inputs[run->recording && options->input_count > 1 ? 1 : 0]);
-    if (!run->library || !module_rules(run->world, run->library, &run->rules, &run->rule_count))
+    if (!run->library)
         return EXIT_BAD;
-    if (has_reports(run) || spawn_levels(run) != EXIT_FINE || has_reports(run))
-        return EXIT_BAD;
-    uint32_t kept = options->frame_count < FRAMES_KEPT ? options->frame_count : FRAMES_KEPT;
-    return mica_stats_enable(run->world, kept) == MICA_OK ? EXIT_FINE : EXIT_BAD;
+    mica_world_def world = {.report = hear_report, .report_context = run};
+    mica_module_def def = {.world = &world,
+                           .setup = set_up,
+                           .context = run,
+                           .library = run->library,
+                           .skip_unknown = options->skip_unknown,
+                           .in_place = !options->watch};
+    run->modules = mica_module_load(options->modules, options->module_count, &def);
+    if (!run->modules)
+        return EXIT_BAD; /* the reason was reported */
+    run->world = mica_module_world(run->modules);
+    return spawn_levels(run) == EXIT_FINE && !has_reports(run) ? EXIT_FINE : EXIT_BAD;
+}
+
+/* Replaces the modules and their world if a file changed, or leaves both as they are, with a message. */
+static void update(run *run)
+{
+    if (mica_module_update(run->modules)) {
+        run->world = mica_module_world(run->modules);
+        ++run->reload_count;
+    } else if (has_reports(run)) {
+        complain("run: frame %" PRIu64 ": the modules were not reloaded, the old ones continue", run->frame);
+        /* What a module that is not used reported does not end the run. */
+        atomic_store_explicit(&run->report_count, 0, memory_order_relaxed);
+    }
+}
+
+/* The rest of a frame that takes real time. */
+static void wait_for_next_frame(const run *run, uint64_t begin)
+{
+    uint64_t length = (uint64_t)((double)run->options->dt * 1e9), passed = micap_clock_ns() - begin;
+    if (passed < length)
+        micap_sleep_ns(length - passed);
 }
 
 static int begin_recording(const run *run)
@@ -105,12 +143,17 @@ static int run_frames(run *run)
         return EXIT_BAD;
     uint64_t begin = micap_clock_ns();
     while (run->frame < run->options->frame_count) {
-        ++run->frame;
+        uint64_t frame_begin = micap_clock_ns();
+        run->frame += !(run->options->inspect && mica_is_paused(run->world)); /* a pause does not count */
         mica_result result = mica_step(run->world, run->options->dt);
         if (has_reports(run))
             return EXIT_DIFFERENT;
         if (result != MICA_OK)
             return complain("run: frame %" PRIu64 ": %s", run->frame, mica_result_text(result)), EXIT_DIFFERENT;
+        if (run->options->watch)
+            update(run);
+        if (run->options->watch || run->options->inspect)
+            wait_for_next_frame(run, frame_begin);
     }
     run->time_ns = micap_clock_ns() - begin;
     if (run->options->record && mica_recording_end(run->world) != MICA_OK)
@@ -167,6 +210,8 @@ static int print_results(const run *run)
         mica_stats_print(run->world, stdout);
     printf("%u frames in %.3f ms: %" PRIu64 " entities, hash %s\n", run->options->frame_count,
            (double)run->time_ns / 1e6, mica_world_get_stats(run->world).entity_count, run->hash);
+    if (run->options->watch)
+        printf("reloaded %u times\n", run->reload_count);
     if (run->options->record)
         printf("recorded %s\n", run->options->record);
     if (run->options->save)
@@ -174,27 +219,45 @@ static int print_results(const run *run)
     return fflush(stdout) == 0 ? EXIT_FINE : complain("standard output can't be written");
 }
 
+static void finish(run *run)
+{
+    mica_module_unload(run->modules);
+    mica_library_destroy(run->library);
+    mica_recording_free(run->recording);
+}
+
+static int save(const run *run)
+{
+    mica_save_def def = {.library = run->library};
+    def.rules = mica_module_get_rules(run->modules, &def.rule_count);
+    return mica_save(run->world, run->options->save, &def) == MICA_OK ? EXIT_FINE : EXIT_BAD; /* with a report */
+}
+
 int run_run(const options *options)
 {
     run run = {.options = options};
-    mica_world_def def = mica_world_def_default();
-    def.report = hear_report;
-    def.report_context = &run;
-    run.world = mica_world_create(&def);
-    if (!run.world)
-        return complain("out of memory");
+    if (options->watch && options->record)
+        return complain("run: a recording can't contain reloads: use --watch or --record");
+    if (options->watch && options->inspect)
+        return complain("run: a reload makes another world: use --watch or --inspect");
     int status = prepare(&run);
+#ifdef MICA_WITH_INSPECT
+    mica_inspector *inspector = NULL;
+    if (status == EXIT_FINE && options->inspect && !(inspector = mica_inspect_serve(run.world, NULL)))
+        status = EXIT_BAD; /* the world reported the reason */
+#endif
     if (status == EXIT_FINE)
         status = run_frames(&run);
-    mica_save_def save = {.rules = run.rules, .rule_count = run.rule_count, .library = run.library};
-    if (status == EXIT_FINE && options->save && mica_save(run.world, options->save, &save) != MICA_OK)
-        status = EXIT_BAD; /* the world reported the reason */
+#ifdef MICA_WITH_INSPECT
+    mica_inspect_stop(inspector);
+#endif
+    if (status == EXIT_FINE && options->save)
+        status = save(&run);
     if (status == EXIT_FINE && options->json)
         status = write_results(&run);
     else if (status == EXIT_FINE && !options->quiet)
         status = print_results(&run);
-    mica_world_destroy(run.world);
-    mica_library_destroy(run.library);
+    finish(&run);
     return status;
 }
 
@@ -228,16 +291,10 @@ int run_replay(const options *options)
     run run = {.options = options, .recording = load_recording(options->inputs[0])};
     if (!run.recording)
         return EXIT_BAD;
-    mica_world_def def = mica_world_def_default();
-    def.report = hear_report;
-    def.report_context = &run;
-    run.world = mica_world_create(&def);
-    int status = run.world ? prepare(&run) : complain("out of memory");
+    int status = prepare(&run);
     if (status == EXIT_FINE)
         status = replay(&run);
-    mica_world_destroy(run.world);
-    mica_library_destroy(run.library);
-    mica_recording_free(run.recording);
+    finish(&run);
     return status;
 }
 

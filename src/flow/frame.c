@@ -1,6 +1,7 @@
 /* Running a frame: phases in order, fixed steps, rates and conditions of systems, pause. Where the parts are: schedule/flow.h. */
 #include "base/argument.h"
 #include "base/assert.h"
+#include "base/probe.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
@@ -58,7 +59,9 @@ static void choose_systems(frame_run *run, micap_segment *segment)
         MICAP_ASSERT(system, "segments list systems");
         if (system == run->from)
             run->from = NULL;
-        if (!run->is_paused || system->def.while_paused) /* for other systems no time passes */
+        /* The others do not wait: each run is due. During a pause no time passes, except for systems that run then, and if only one
+         * system runs, it passes for that one. */
+        if (system->is_gated && (!run->is_paused || system->def.while_paused) && (!run->only || run->only == system))
             system->seconds_waited += segment->dt;
         system->is_active = !run->from && is_due(run, segment, system);
         segment->has_inactive |= !system->is_active;
@@ -91,7 +94,7 @@ static bool run_phase(frame_run *run, micap_phase *phase, float dt, float alpha)
             return false;
     }
     ++phase->tick;
-    phase->seconds += phase->fixed_seconds;
+    phase->seconds += run->is_paused ? 0 : phase->fixed_seconds; /* a pause holds the time of steps, too */
     return true;
 }
 
@@ -117,8 +120,9 @@ static void run_fixed_steps(frame_run *run, uint32_t first, uint32_t end)
                 flow->time.step += flow->phases[j]->id == MICA_PHASE_FIXED;
                 run_phase(run, flow->phases[j], (float)phase->fixed_seconds, 0);
             }
-    if (phase->id == MICA_PHASE_FIXED)
-        flow->time.alpha = (float)(phase->waited_seconds / phase->fixed_seconds);
+    for (uint32_t j = first; j < end; ++j) /* the first phase of the group has the remainder of all */
+        if (flow->phases[j]->id == MICA_PHASE_FIXED)
+            flow->time.alpha = (float)(phase->waited_seconds / phase->fixed_seconds);
 }
 
 static void run_phases(frame_run *run)
@@ -186,12 +190,34 @@ static mica_result step(mica_world *world, const char *what, mica_system from, f
     flow->time.dt = run.dt;
     flow->time.seconds += run.dt;
     ++flow->time.frame;
+    MICAP_PROBE_2(step_begin, world, flow->time.frame);
     micap_listeners_frame_begin(flow);
     add_result(&run, micap_dependency_graph_update(flow)); /* listeners may have added systems */
     if (run.result == MICA_OK)
         run_phases(&run);
     micap_listeners_frame_end(flow);
-    return finish(&run);
+    result = finish(&run);
+    MICAP_PROBE_3(step_end, world, flow->time.frame, result);
+    if (flow->after_frame && !flow->is_after_frame) {
+        flow->is_after_frame = true;
+        flow->after_frame(world, flow->after_frame_context);
+        flow->is_after_frame = false;
+    }
+    return result;
+}
+
+mica_result mica_after_frame(mica_world *world, mica_after_frame_fn fn, void *context)
+{
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
+    micap_flow *flow = micap_flow_of(world);
+    if (!flow)
+        return MICA_ERROR_MEMORY;
+    if (fn && flow->after_frame)
+        return micap_fail(world, MICA_ERROR_EXISTS, (mica_location){0}, "after_frame: the world has such a function");
+    flow->after_frame = fn;
+    flow->after_frame_context = fn ? context : NULL;
+    return MICA_OK;
 }
 
 mica_result mica_step(mica_world *world, float dt)

@@ -51,11 +51,18 @@ void micap_cascade_each_dependent(mica_world *world, void *state, mica_entity en
     const micap_link *root = micap_link_of(hierarchy, entity);
     if (!root->first_child || !orphans_die(hierarchy, root))
         return;
-    for (uint32_t at = first_to_die(hierarchy, root->first_child), next; at != entity.index; at = next) {
-        const micap_link *link = micap_link_at(hierarchy, at);
-        next = link->next ? first_to_die(hierarchy, link->next) : link->parent;
+    uint32_t at = first_to_die(hierarchy, root->first_child);
+    const micap_link *link = micap_link_at(hierarchy, at);
+    while (at != entity.index) {
         batch[count++] = (mica_entity){at, link->generation};
-        if (count < sizeof batch / sizeof *batch && next != entity.index)
+        at = link->next ? link->next : link->parent;
+        const micap_link *next = micap_link_at(hierarchy, at);
+        if (link->next && next->first_child) {
+            at = first_to_die(hierarchy, at);
+            next = micap_link_at(hierarchy, at);
+        }
+        link = next;
+        if (count < sizeof batch / sizeof *batch && at != entity.index)
             continue;
         fn(world, batch, count, context);
         count = 0;

@@ -62,6 +62,12 @@ static mica_entity parent_of(const mica_world *world, const void *state, mica_en
     return micap_link_entity(hierarchy, micap_link_of(hierarchy, entity)->parent);
 }
 
+static void detach(mica_world *world, void *state, mica_entity entity)
+{
+    (void)state;
+    mica_set_parent(world, entity, mica_nil());
+}
+
 static bool validate_links(mica_world *world, void *state)
 {
     (void)world;
@@ -80,6 +86,7 @@ static const micap_module_ops ops = {
     .destroying = micap_cascade_destroying,
     .each_dependent = micap_cascade_each_dependent,
     .parent = parent_of,
+    .detach = detach,
     .forgotten = micap_cascade_forgotten,
     .hash = hash_links,
     .validate = validate_links,

@@ -36,7 +36,7 @@ void micap_link_attach(micap_hierarchy *hierarchy, mica_entity child, mica_entit
 }
 
 /* Removes an entity from the list of its siblings. Its own link is unchanged. */
-static inline void leave_parent(micap_hierarchy *hierarchy, const micap_link *link)
+static void leave_parent(micap_hierarchy *hierarchy, const micap_link *link)
 {
     micap_link *above = micap_link_change(hierarchy, link->parent);
     *(link->previous ? &micap_link_change(hierarchy, link->previous)->next : &above->first_child) = link->next;
@@ -68,18 +68,47 @@ static MICAP_COLD void leave_children(micap_hierarchy *hierarchy, const micap_li
     }
 }
 
+/* How many of these entities, of which the first has a link, are siblings that follow each other. */
+static uint32_t count_siblings(const micap_hierarchy *hierarchy, const mica_entity *entities, uint32_t count)
+{
+    uint32_t siblings = 1;
+    for (const micap_link *link = micap_link_at(hierarchy, entities[0].index);
+         siblings < count && link->next && link->next == entities[siblings].index; ++siblings)
+        link = micap_link_at(hierarchy, link->next);
+    return siblings;
+}
+
+/* Takes siblings that follow each other out of the list of their parent. Their own links are unchanged. */
+static void leave_parent_together(micap_hierarchy *hierarchy, const mica_entity *siblings, uint32_t count)
+{
+    const micap_link *first = micap_link_at(hierarchy, siblings[0].index);
+    const micap_link *last = micap_link_at(hierarchy, siblings[count - 1].index);
+    micap_link *above = micap_link_change(hierarchy, first->parent);
+    *(first->previous ? &micap_link_change(hierarchy, first->previous)->next : &above->first_child) = last->next;
+    *(last->next ? &micap_link_change(hierarchy, last->next)->previous : &above->last_child) = first->previous;
+    above->child_count -= count;
+    if (above->child_count == 0)
+        micap_link_release_empty(hierarchy, first->parent, above);
+}
+
+/* Siblings that die together leave their parent together: a tree is destroyed list by list. */
 void micap_links_remove(micap_hierarchy *hierarchy, const mica_entity *entities, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; ++i) {
-        if (micap_link_of(hierarchy, entities[i]) == &micap_link_none)
+    for (uint32_t begin = 0, end; begin < count; begin = end) {
+        end = begin + 1;
+        const micap_link *first = micap_link_of(hierarchy, entities[begin]);
+        if (first == &micap_link_none)
             continue;
-        micap_link *link = micap_link_change(hierarchy, entities[i].index);
-        if (link->parent)
-            leave_parent(hierarchy, link);
-        if (link->first_child)
-            leave_children(hierarchy, link);
-        *link = micap_link_none;
-        --hierarchy->pages[entities[i].index >> MICAP_LINK_PAGE_SHIFT].used_count;
+        end = begin + count_siblings(hierarchy, entities + begin, count - begin);
+        if (first->parent)
+            leave_parent_together(hierarchy, entities + begin, end - begin);
+        for (uint32_t i = begin; i < end; ++i) {
+            micap_link *link = micap_link_change(hierarchy, entities[i].index);
+            if (link->first_child)
+                leave_children(hierarchy, link);
+            *link = micap_link_none;
+            --hierarchy->pages[entities[i].index >> MICAP_LINK_PAGE_SHIFT].used_count;
+        }
     }
 }
 

@@ -3,11 +3,12 @@
 #ifndef MICAP_HIERARCHY_MATRIX_H
 #define MICAP_HIERARCHY_MATRIX_H
 
+#include "base/assert.h"
 #include "mica/transform.h"
 
 #include <string.h>
 
-typedef float micap_matrix_row __attribute__((vector_size(16)));
+typedef float micap_matrix_row MICAP_VECTOR(16);
 
 static inline void micap_matrix_load(const mica_global_matrix *matrix, micap_matrix_row out[3])
 {

@@ -1,10 +1,12 @@
 #include "index/grid_cells.h"
 
-#include "base/bits.h"
+#include "base/assert.h"
+#include "index/large_array.h"
 
 #include <string.h>
 
 enum { SMALLEST_BLOCK = 4 };
+static const uint32_t NO_CELL = UINT32_MAX;
 
 static bool is_finite(double value)
 {
@@ -55,7 +57,7 @@ bool micap_grid_allocate(micap_memory *memory, micap_grid *grid)
 void micap_grid_free(micap_memory *memory, micap_grid *grid)
 {
     MICAP_RELEASE_ARRAY(memory, grid->cells, grid->cell_count);
-    MICAP_RELEASE_ARRAY(memory, grid->entries, grid->entry_capacity);
+    micap_large_release(memory, grid->entries, grid->entry_capacity * sizeof *grid->entries);
     grid->cells = NULL;
     grid->entries = NULL;
     grid->entry_capacity = 0;
@@ -74,31 +76,53 @@ double micap_grid_wrap(const micap_grid_axis *axis, double value)
     return value >= axis->minimum && value < axis->maximum ? value : axis->minimum;
 }
 
-static bool is_handle_before(mica_entity a, mica_entity b)
+static uint64_t order_of(mica_entity entity)
 {
-    return a.index < b.index || (a.index == b.index && a.generation < b.generation);
+    return (uint64_t)entity.index << 32 | entity.generation;
 }
 
-/* How many entries of a cell are before an entity. */
-static uint32_t position_of(const micap_grid *grid, const micap_grid_cell *cell, mica_entity entity)
+/* How many entries of a cell are before an entity. A few are all compared: which one it is can't be predicted. */
+static uint32_t position_of(const micap_grid_entry *entries, uint32_t count, mica_entity entity)
 {
-    uint32_t begin = 0, end = cell->count;
-    while (begin < end) {
+    enum { FEW = 8 };
+    uint32_t begin = 0, end = count;
+    while (end - begin > FEW) {
         uint32_t middle = begin + (end - begin) / 2;
-        if (is_handle_before(grid->entries[cell->start + middle].entity, entity))
+        if (order_of(entries[middle].entity) < order_of(entity))
             begin = middle + 1;
         else
             end = middle;
     }
-    return begin;
+    uint32_t position = begin;
+    for (uint32_t i = begin; i < end; ++i)
+        position += order_of(entries[i].entity) < order_of(entity);
+    return position;
 }
 
 micap_grid_entry *micap_grid_find(const micap_grid *grid, uint32_t cell, mica_entity entity)
 {
     const micap_grid_cell *found = &grid->cells[cell];
-    uint32_t position = position_of(grid, found, entity);
+    uint32_t position = position_of(grid->entries + found->start, found->count, entity);
     micap_grid_entry *entry = grid->entries + found->start + position;
     return position < found->count && mica_same(entry->entity, entity) ? entry : NULL;
+}
+
+/* Makes room for so many entries in all; false if memory is short. */
+static bool reserve_entries(micap_memory *memory, micap_grid *grid, uint64_t needed)
+{
+    if (needed <= grid->entry_capacity)
+        return true;
+    uint64_t capacity = micap_power_of_two_at_least(needed);
+    micap_grid_entry *grown =
+        capacity <= UINT32_MAX / 2 ? micap_large_allocate(memory, capacity * sizeof *grown) : NULL;
+    if (!grown)
+        return false;
+    if (grid->entry_limit)
+        memcpy(grown, grid->entries, grid->entry_limit * sizeof *grown);
+    micap_large_release(memory, grid->entries, grid->entry_capacity * sizeof *grown);
+    grid->entries = grown;
+    grid->entry_capacity = (uint32_t)capacity;
+    return true;
 }
 
 /* A block of 2^order entries; false if memory is short. */
@@ -110,7 +134,7 @@ static bool take_block(micap_memory *memory, micap_grid *grid, uint32_t order, u
         return true;
     }
     uint64_t needed = (uint64_t)grid->entry_limit + (1u << order);
-    if (!MICAP_RESERVE(memory, grid->entries, &grid->entry_capacity, needed))
+    if (!reserve_entries(memory, grid, needed))
         return false;
     *out_start = grid->entry_limit;
     grid->entry_limit = (uint32_t)needed;
@@ -159,7 +183,7 @@ static bool insert_entry(micap_memory *memory, micap_grid *grid, uint32_t number
     micap_grid_cell *cell = &grid->cells[number];
     if (!grow_cell(memory, grid, cell))
         return false;
-    uint32_t position = position_of(grid, cell, entity);
+    uint32_t position = position_of(grid->entries + cell->start, cell->count, entity);
     micap_grid_entry *entry = grid->entries + cell->start + position;
     memmove(entry + 1, entry, (cell->count - position) * sizeof *entry);
     *entry = (micap_grid_entry){{at[0], at[1], at[2]}, entity};
@@ -170,20 +194,74 @@ static bool insert_entry(micap_memory *memory, micap_grid *grid, uint32_t number
     return true;
 }
 
-bool micap_grid_change(micap_memory *memory, micap_grid *grid, mica_entity entity, const uint64_t *old_words,
-                       const uint64_t *new_words)
+/* Where an entry is taken from and goes to. */
+typedef struct entry_move {
+    uint32_t from, to; /* cells, or NO_CELL */
+    double at[3];
+} entry_move;
+
+static entry_move plan_move(const micap_grid *grid, const micap_index_change *change)
 {
-    double from[3], to[3];
-    bool was = old_words && micap_grid_place(grid, old_words, from);
-    bool is = new_words && micap_grid_place(grid, new_words, to);
-    uint32_t old_cell = was ? micap_grid_cell_of(grid, from) : 0, new_cell = is ? micap_grid_cell_of(grid, to) : 0;
-    if (was && is && old_cell == new_cell) {
-        memcpy(micap_grid_find(grid, old_cell, entity)->at, to, sizeof to);
+    entry_move move = {NO_CELL, NO_CELL, {0}};
+    if (change->before.generation && micap_grid_place(grid, change->old_words, move.at))
+        move.from = micap_grid_cell_of(grid, move.at);
+    if (change->after.generation && micap_grid_place(grid, change->new_words, move.at))
+        move.to = micap_grid_cell_of(grid, move.at);
+    return move;
+}
+
+static bool apply_move(micap_memory *memory, micap_grid *grid, const entry_move *move, const micap_index_change *change)
+{
+    if (move->from == move->to && move->from != NO_CELL && mica_same(change->before, change->after)) {
+        micap_grid_entry *entry = micap_grid_find(grid, move->from, change->after);
+        MICAP_ASSERT(entry, "a tracked entity has an entry in its cell");
+        memcpy(entry->at, move->at, sizeof move->at);
         return true;
     }
-    if (was)
-        remove_entry(grid, old_cell, entity);
-    return !is || insert_entry(memory, grid, new_cell, entity, to);
+    if (move->from != NO_CELL)
+        remove_entry(grid, move->from, change->before);
+    return move->to == NO_CELL || insert_entry(memory, grid, move->to, change->after, move->at);
+}
+
+static void prefetch_cells(const micap_grid *grid, const entry_move *move)
+{
+    if (move->from != NO_CELL)
+        MICAP_PREFETCH(&grid->cells[move->from], 1);
+    if (move->to != NO_CELL)
+        MICAP_PREFETCH(&grid->cells[move->to], 1);
+}
+
+/* Most cells have entries on two lines at most. */
+static void prefetch_entries(const micap_grid *grid, uint32_t number)
+{
+    const micap_grid_cell *cell = &grid->cells[number];
+    if (!grid->entries) /* nothing was inserted yet */
+        return;
+    MICAP_PREFETCH(&grid->entries[cell->start], 1);
+    MICAP_PREFETCH(&grid->entries[cell->start + cell->count], 1);
+}
+
+/* Each change reads two cells and their entries, which are anywhere in memory: they are asked for some changes ahead. */
+bool micap_grid_change(micap_memory *memory, micap_grid *grid, const micap_index_change *changes, uint32_t count)
+{
+    enum { AHEAD = 8, PLANNED = 2 * AHEAD };
+    entry_move moves[PLANNED];
+    for (uint64_t i = 0; i < (uint64_t)count + PLANNED; ++i) {
+        if (i >= PLANNED && !apply_move(memory, grid, &moves[i % PLANNED], &changes[i - PLANNED]))
+            return false;
+        if (i < count) {
+            moves[i % PLANNED] = plan_move(grid, &changes[i]);
+            prefetch_cells(grid, &moves[i % PLANNED]);
+        }
+        if (i >= AHEAD && i - AHEAD < count) {
+            const entry_move *next = &moves[(i - AHEAD) % PLANNED];
+            if (next->from != NO_CELL)
+                prefetch_entries(grid, next->from);
+            if (next->to != NO_CELL)
+                prefetch_entries(grid, next->to);
+        }
+    }
+    return true;
 }
 
 void micap_grid_clear(micap_grid *grid)
@@ -195,7 +273,7 @@ void micap_grid_clear(micap_grid *grid)
     grid->is_packed = true;
 }
 
-/* Counts the entries of each cell, and lists the cells of the tracked entities; UINT32_MAX for one without a place. */
+/* Counts the entries of each cell, and lists the cells of the tracked entities; NO_CELL for one without a place. */
 static void count_cells(micap_grid *grid, const micap_tracked *tracked, uint32_t *out_cells)
 {
     for (uint32_t number = 0; number < tracked->page_count; ++number) {
@@ -205,7 +283,7 @@ static void count_cells(micap_grid *grid, const micap_tracked *tracked, uint32_t
             if (!page->generations[slot])
                 continue;
             bool has_place = micap_grid_place(grid, &page->words[(size_t)slot * tracked->width], at);
-            uint32_t cell = has_place ? micap_grid_cell_of(grid, at) : UINT32_MAX;
+            uint32_t cell = has_place ? micap_grid_cell_of(grid, at) : NO_CELL;
             if (has_place)
                 ++grid->cells[cell].count;
             *out_cells++ = cell;
@@ -222,7 +300,7 @@ static void fill_cells(micap_grid *grid, const micap_tracked *tracked, const uin
             if (!page->generations[slot])
                 continue;
             uint32_t cell = *cells++;
-            if (cell == UINT32_MAX)
+            if (cell == NO_CELL)
                 continue;
             micap_grid_entry *entry = &grid->entries[grid->cells[cell].start + grid->cells[cell].count++];
             micap_grid_place(grid, &page->words[(size_t)slot * tracked->width], entry->at);
@@ -235,8 +313,7 @@ bool micap_grid_rebuild(micap_memory *memory, micap_grid *grid, const micap_trac
 {
     micap_grid_clear(grid);
     uint32_t *cells = micap_allocate(memory, tracked->count * sizeof *cells, MICAP_ARRAY_ALIGNMENT);
-    if (!cells ||
-        !MICAP_RESERVE(memory, grid->entries, &grid->entry_capacity, (uint64_t)tracked->count + tracked->count / 2)) {
+    if (!cells || !reserve_entries(memory, grid, (uint64_t)tracked->count + tracked->count / 2)) {
         micap_release(memory, cells, tracked->count * sizeof *cells, MICAP_ARRAY_ALIGNMENT);
         return false;
     }
@@ -265,7 +342,7 @@ const char *micap_grid_check(const micap_grid *grid)
             return "a cell of a packed grid does not follow the one before";
         const micap_grid_entry *entries = cell->count ? grid->entries + cell->start : NULL;
         for (uint32_t k = 0; k < cell->count; ++k) {
-            if (k && !is_handle_before(entries[k - 1].entity, entries[k].entity))
+            if (k && order_of(entries[k - 1].entity) >= order_of(entries[k].entity))
                 return "the entries of a cell of a grid are not sorted";
             if (micap_grid_cell_of(grid, entries[k].at) != i)
                 return "an entry of a grid is in the wrong cell";

@@ -83,15 +83,20 @@ static inline uint32_t micap_grid_cell_of(const micap_grid *grid, const double *
 /* The position that words of a tracked entity give; false if it is not finite: such entities are not in the grid. */
 static inline bool micap_grid_place(const micap_grid *grid, const uint64_t *words, double *out_at)
 {
-    bool is_finite = true;
-    out_at[2] = 0;
-    for (uint32_t i = 0; i < grid->axis_count; ++i) {
-        out_at[i] = micap_double_of(words[i]);
-        is_finite &= out_at[i] - out_at[i] == 0;
+    double x = micap_double_of(words[0]), y = micap_double_of(words[1]);
+    double z = grid->axis_count > 2 ? micap_double_of(words[2]) : 0;
+    if ((x - x) + (y - y) + (z - z) != 0) /* of infinite numbers, these are not numbers */
+        return false;
+    out_at[0] = x;
+    out_at[1] = y;
+    out_at[2] = z;
+    if (grid->is_torus) {
+        out_at[0] = micap_grid_wrap(&grid->axes[0], x);
+        out_at[1] = micap_grid_wrap(&grid->axes[1], y);
+        if (grid->axis_count > 2)
+            out_at[2] = micap_grid_wrap(&grid->axes[2], z);
     }
-    for (uint32_t i = 0; grid->is_torus && is_finite && i < grid->axis_count; ++i)
-        out_at[i] = micap_grid_wrap(&grid->axes[i], out_at[i]);
-    return is_finite;
+    return true;
 }
 
 /* The entry of an entity in a cell; NULL if it is not there. */
@@ -103,9 +108,8 @@ static inline bool micap_grid_is_worn(const micap_grid *grid)
     return grid->move_count / 4 > grid->count + (uint64_t)1024;
 }
 
-/* Change the entries of one entity. Words are NULL if it was not tracked before, or is not afterwards. False if memory is short. */
-bool micap_grid_change(micap_memory *memory, micap_grid *grid, mica_entity entity, const uint64_t *old_words,
-                       const uint64_t *new_words);
+/* Changes entries one by one; false if memory is short. */
+bool micap_grid_change(micap_memory *memory, micap_grid *grid, const micap_index_change *changes, uint32_t count);
 /* Replaces all entries; false if memory is short, and then there are none. */
 bool micap_grid_rebuild(micap_memory *memory, micap_grid *grid, const micap_tracked *tracked);
 void micap_grid_clear(micap_grid *grid);

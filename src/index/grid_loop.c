@@ -1,5 +1,6 @@
 /* All entities of a grid with their neighbours, cell by cell. */
 #include "base/argument.h"
+#include "core/query/query.h"
 #include "core/world/report.h"
 #include "index/grid_search.h"
 #include "index/index_read.h"
@@ -69,7 +70,8 @@ mica_result mica_grid_each(const mica_index *index, const mica_grid_loop *loop)
         return MICA_ERROR_INVALID;
     mica_world *world = micap_index_world(index);
     if (MICAP_MISSING(world, loop) || MICAP_MISSING(world, loop->fn) ||
-        MICAP_INVALID(world, !(loop->radius >= 0), loop->radius, "must be a number of at least 0"))
+        MICAP_INVALID(world, !(loop->radius >= 0), loop->radius, "must be a number of at least 0") ||
+        MICAP_INVALID(world, loop->query && loop->query->world != world, loop->query, "is a query of another world"))
         return MICA_ERROR_INVALID;
     visit visit = {.world = world, .grid = grid, .loop = loop};
     uint32_t jobs = grid->count / ENTRIES_PER_JOB + 1, grain = grid->cell_count / jobs + 1;

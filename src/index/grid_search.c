@@ -1,6 +1,7 @@
 #include "index/grid_search.h"
 
 #include "base/argument.h"
+#include "base/assert.h"
 #include "index/grid_nearest.h"
 #include "index/index_read.h"
 
@@ -28,8 +29,8 @@ static inline double offset_on(const micap_grid_axis *axis, bool is_torus, doubl
 }
 
 /* Stores what was found. */
-static inline __attribute__((always_inline)) void keep(const micap_grid *grid, micap_grid_search *search,
-                                                       const micap_grid_entry *entry, bool is_torus, bool has_depth)
+static MICAP_INLINE void keep(const micap_grid *grid, micap_grid_search *search, const micap_grid_entry *entry,
+                              bool is_torus, bool has_depth)
 {
     double dx = offset_on(&grid->axes[0], is_torus, search->at[0], entry->at[0]);
     double dy = offset_on(&grid->axes[1], is_torus, search->at[1], entry->at[1]);
@@ -44,9 +45,8 @@ static inline __attribute__((always_inline)) void keep(const micap_grid *grid, m
 
 /* Tests consecutive entries. Which of them are within the radius is as good as random to the processor, so their numbers are listed without
  * a branch first. The last two arguments are constants. */
-static inline __attribute__((always_inline)) void test_entries(const micap_grid *grid, micap_grid_search *search,
-                                                               uint32_t begin, uint32_t end, bool is_torus,
-                                                               bool has_depth)
+static MICAP_INLINE void test_entries(const micap_grid *grid, micap_grid_search *search, uint32_t begin, uint32_t end,
+                                      bool is_torus, bool has_depth)
 {
     enum { LISTED = 64 };
     double x = search->at[0], y = search->at[1], z = search->at[2], limit = search->radius * search->radius;
@@ -90,9 +90,8 @@ static inline cell_ranges ranges_on(const micap_grid_axis *axis, bool is_torus, 
 }
 
 /* Tests a row of cells. If the grid is packed, it is one run of entries. */
-static inline __attribute__((always_inline)) void test_cells(const micap_grid *grid, micap_grid_search *search,
-                                                             uint32_t first, uint32_t last, uint32_t own, bool is_torus,
-                                                             bool has_depth)
+static MICAP_INLINE void test_cells(const micap_grid *grid, micap_grid_search *search, uint32_t first, uint32_t last,
+                                    uint32_t own, bool is_torus, bool has_depth)
 {
     uint32_t skipped = search->after_self ? (uint32_t)(search->self - grid->entries) + 1 : 0;
     if (grid->is_packed) {
@@ -106,8 +105,7 @@ static inline __attribute__((always_inline)) void test_cells(const micap_grid *g
     }
 }
 
-static inline __attribute__((always_inline)) void search_cells(const micap_grid *grid, micap_grid_search *search,
-                                                               bool is_torus, bool has_depth)
+static MICAP_INLINE void search_cells(const micap_grid *grid, micap_grid_search *search, bool is_torus, bool has_depth)
 {
     double reach = search->radius + search->radius * 1e-14 + grid->slack;
     const double *at = search->at;

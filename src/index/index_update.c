@@ -1,6 +1,7 @@
 #include "index/index_update.h"
 
 #include "base/argument.h"
+#include "base/assert.h"
 #include "core/query/query.h"
 #include "core/query/view.h"
 #include "core/storage/pool_lookup.h"
@@ -12,6 +13,7 @@
 typedef struct scan {
     mica_index *index;
     mica_version since;   /* rows that were not changed after it are as they were; 0: all may have changed */
+    bool by_marks;        /* the log has all rows that were marked since then */
     bool is_exact;        /* which rows belong to the index depends on nothing but their archetype or pool */
     uint32_t limit;       /* of changes: with more, a rebuild is faster */
     uint64_t shown_count; /* of entities that belong to the index */
@@ -20,38 +22,38 @@ typedef struct scan {
 
 static bool is_newer(const mica_version *stamp, mica_version since)
 {
-    return micap_stamp_version(__atomic_load_n(stamp, __ATOMIC_RELAXED)) > since;
+    return micap_stamp_version(MICAP_LOAD(stamp, MICAP_RELAXED)) > since;
 }
 
-/* Notes a change, unless there are so many that everything is rebuilt. */
-static void note(scan *scan, const micap_index_change *change)
+/* Room for a change. NULL if there are so many that everything is rebuilt. */
+static micap_index_change *note(scan *scan)
 {
     mica_index *index = scan->index;
     if (index->must_rebuild)
-        return;
+        return NULL;
     if (index->change_count >= scan->limit ||
         !MICAP_RESERVE(&index->head.world->memory, index->changes, &index->change_capacity,
                        (uint64_t)index->change_count + 1)) {
         micap_index_reset(index);
-        return;
+        return NULL;
     }
-    index->changes[index->change_count++] = *change;
+    return &index->changes[index->change_count++];
 }
 
 /* Tracks the words of an entity that differ from those that are known. */
 static void track(scan *scan, micap_tracked_page *page, mica_entity entity, const uint64_t *words)
 {
+    MICAP_ASSERT_HOT(page, "the entity has a page");
     micap_tracked *tracked = &scan->index->tracked;
     uint32_t slot = entity.index % MICAP_TRACKED_PAGE;
     uint64_t *known = &page->words[(size_t)slot * tracked->width];
     bool is_new = !page->generations[slot];
-    if (!scan->index->must_rebuild) {
-        micap_index_change change = {.before = {is_new ? 0 : entity.index, page->generations[slot]}, .after = entity};
-        for (uint32_t i = 0; i < tracked->width; ++i) {
-            change.old_words[i] = known[i];
-            change.new_words[i] = words[i];
-        }
-        note(scan, &change);
+    micap_index_change *change = note(scan);
+    if (change) {
+        change->before = (mica_entity){is_new ? 0 : entity.index, page->generations[slot]};
+        change->after = entity;
+        memcpy(change->old_words, known, tracked->width * sizeof *known);
+        memcpy(change->new_words, words, tracked->width * sizeof *known);
     }
     page->count += is_new;
     tracked->count += is_new;
@@ -64,54 +66,85 @@ static void forget(scan *scan, micap_tracked_page *page, mica_entity entity)
 {
     micap_tracked *tracked = &scan->index->tracked;
     uint32_t slot = entity.index % MICAP_TRACKED_PAGE;
-    micap_index_change change = {.before = entity};
-    memcpy(change.old_words, &page->words[(size_t)slot * tracked->width], tracked->width * sizeof(uint64_t));
+    micap_index_change *change = note(scan);
+    if (change) {
+        *change = (micap_index_change){.before = entity};
+        memcpy(change->old_words, &page->words[(size_t)slot * tracked->width], tracked->width * sizeof(uint64_t));
+    }
     page->generations[slot] = 0;
     --page->count;
     --tracked->count;
-    note(scan, &change);
 }
 
-/* Compares rows of at most one slice with what is tracked. The width is a constant. */
-static inline __attribute__((always_inline)) void compare_words(scan *scan, const micap_indexed_rows *rows,
-                                                                uint32_t width)
+/* The page of an entity; NULL if memory is short. */
+static micap_tracked_page *page_for(scan *scan, mica_entity entity)
+{
+    micap_tracked_page *page = micap_tracked_page_of(&scan->index->tracked, entity.index);
+    if (!page)
+        page = micap_tracked_require(&scan->index->head.world->memory, &scan->index->tracked, entity.index);
+    scan->is_short |= !page;
+    return page;
+}
+
+/* What is tracked of listed rows is somewhere else for each of them, and soon read. */
+static void prefetch_tracked(const micap_tracked *tracked, const micap_indexed_rows *rows, const uint16_t *listed,
+                             uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        uint32_t at = rows->entities[listed[i]].index, slot = at % MICAP_TRACKED_PAGE;
+        const micap_tracked_page *page = micap_tracked_page_of(tracked, at);
+        if (page) {
+            MICAP_PREFETCH(&page->generations[slot]);
+            MICAP_PREFETCH(&page->words[(size_t)slot * tracked->width]);
+        }
+    }
+}
+
+/* Compares rows of at most one slice with what is tracked: `count` from the first on, or those that are listed. The width is a
+ * constant. */
+static MICAP_INLINE void compare_words(scan *scan, const micap_indexed_rows *rows, const uint16_t *listed,
+                                       uint32_t count, uint32_t width)
 {
     const mica_index *index = scan->index;
     uint64_t words[MICAP_INDEX_FIELDS_MAX][MICA_SLICE_ROWS];
     uint32_t page_number = UINT32_MAX;
     micap_tracked_page *page = NULL;
+    if (listed)
+        prefetch_tracked(&index->tracked, rows, listed, count);
     for (uint32_t i = 0; i < width; ++i)
-        micap_field_load(&index->sources[i], rows->values[i], rows->strides[i], rows->count, words[i]);
-    for (uint32_t row = 0; row < rows->count; ++row) {
-        mica_entity entity = rows->entities[row];
+        micap_field_load(&index->sources[i], rows->values[i], rows->strides[i], listed, count, words[i]);
+    for (uint32_t i = 0; i < count; ++i) {
+        mica_entity entity = rows->entities[listed ? listed[i] : i];
         if (entity.index / MICAP_TRACKED_PAGE != page_number) {
             page_number = entity.index / MICAP_TRACKED_PAGE;
-            page = micap_tracked_page_of(&index->tracked, entity.index);
-            if (!page &&
-                !(page = micap_tracked_require(&index->head.world->memory, &scan->index->tracked, entity.index))) {
-                scan->is_short = true;
+            page = page_for(scan, entity);
+            if (!page)
                 return;
-            }
         }
         uint32_t slot = entity.index % MICAP_TRACKED_PAGE;
         const uint64_t *known = &page->words[(size_t)slot * width];
         uint64_t fresh[MICAP_INDEX_FIELDS_MAX], difference = page->generations[slot] ^ entity.generation;
-        for (uint32_t i = 0; i < width; ++i) {
-            fresh[i] = words[i][row];
-            difference |= known[i] ^ fresh[i];
+        for (uint32_t k = 0; k < width; ++k) {
+            fresh[k] = words[k][i];
+            difference |= known[k] ^ fresh[k];
         }
         if (difference)
             track(scan, page, entity, fresh);
     }
 }
 
-static void compare_rows(scan *scan, const micap_indexed_rows *rows)
+static void compare_some(scan *scan, const micap_indexed_rows *rows, const uint16_t *listed, uint32_t count)
 {
     switch (scan->index->source_count) {
-    case 1: compare_words(scan, rows, 1); break;
-    case 2: compare_words(scan, rows, 2); break;
-    default: compare_words(scan, rows, 3);
+    case 1: compare_words(scan, rows, listed, count, 1); break;
+    case 2: compare_words(scan, rows, listed, count, 2); break;
+    default: compare_words(scan, rows, listed, count, 3);
     }
+}
+
+static void compare_rows(scan *scan, const micap_indexed_rows *rows)
+{
+    compare_some(scan, rows, NULL, rows->count);
 }
 
 /* The same for those of the rows that belong to the index. */
@@ -156,31 +189,58 @@ static void scan_chunk_rows(scan *scan, const micap_chunk *chunk, uint32_t row, 
         compare_shown_rows(scan, &rows);
 }
 
-/* The first row of [row, end) that may be newer, eight at a time. Versions are below 2^63: a difference is negative if one is newer. */
-static uint32_t skip_older(const mica_version *versions, uint32_t row, uint32_t end, mica_version since)
+enum { VERSIONS = 16 };
+typedef mica_version two_versions MICAP_VECTOR(16) MICAP_ALIASED(8);
+
+/* Whether one of consecutive versions is newer. Versions are below 2^63: a difference is negative unless one is. */
+static inline bool is_any_newer(const mica_version *versions, mica_version since)
 {
-    for (; row + 8 <= end; row += 8) {
-        const mica_version *eight = versions + row;
-        uint64_t newer = (since - eight[0]) | (since - eight[1]) | (since - eight[2]) | (since - eight[3]) |
-                         (since - eight[4]) | (since - eight[5]) | (since - eight[6]) | (since - eight[7]);
-        if (newer >> 63)
-            break;
-    }
-    return row;
+    const two_versions *pairs = (const two_versions *)(const void *)versions;
+    two_versions next = {since + 1, since + 1}, older = pairs[0] - next;
+#pragma GCC unroll 8
+    for (uint32_t i = 1; i < VERSIONS / 2; ++i)
+        older &= pairs[i] - next;
+    return !((older[0] & older[1]) >> 63);
 }
 
-/* Of a tracked component: the rows of a slice that were marked since the last update. Rows that only moved have the value they had. */
+/* Which of up to VERSIONS versions are newer, as bits: which one it is can't be predicted. */
+static inline uint32_t newer_bits(const mica_version *versions, uint32_t count, mica_version since)
+{
+    uint32_t bits = 0;
+#pragma GCC unroll 16
+    for (uint32_t i = 0; i < count; ++i)
+        bits |= (uint32_t)((since - versions[i]) >> 63) << i;
+    return bits;
+}
+
+/* Lists the rows that were marked, of `count` from the first on, and returns how many there are. */
+static uint32_t list_marked_rows(const mica_version *versions, uint32_t count, mica_version since, uint16_t *out)
+{
+    uint32_t found = 0;
+    for (uint32_t row = 0; row < count; row += VERSIONS) {
+        uint32_t bits = 0;
+        if (count - row < VERSIONS)
+            bits = newer_bits(versions + row, count - row, since);
+        else if (is_any_newer(versions + row, since))
+            bits = newer_bits(versions + row, VERSIONS, since);
+        for (; bits; bits &= bits - 1)
+            out[found++] = (uint16_t)(row + (uint32_t)MICAP_TRAILING_ZEROS_32(bits));
+    }
+    return found;
+}
+
+/* Of a tracked component: the rows of a slice that were marked since the last update. Rows that only moved have the value they had.
+ * Which rows belong to the index is known: others are not scanned by stamps. */
 static void scan_marked_rows(scan *scan, const micap_chunk *chunk, uint32_t changed, uint32_t row, uint32_t count)
 {
+    const mica_index *index = scan->index;
     const mica_version *versions = micap_chunk_column(chunk, changed);
-    for (uint32_t end = row + count, last; (row = skip_older(versions, row, end, scan->since)) < end; row = last) {
-        last = row + 1;
-        if (versions[row] <= scan->since)
-            continue;
-        while (last < end && versions[last] > scan->since)
-            ++last;
-        scan_chunk_rows(scan, chunk, row, last - row);
-    }
+    uint16_t listed[MICA_SLICE_ROWS];
+    uint32_t found = list_marked_rows(versions + row, count, scan->since, listed);
+    if (!found)
+        return;
+    micap_indexed_rows rows = micap_field_rows_in_chunk(index->sources, index->source_count, chunk, row, count);
+    compare_some(scan, &rows, found == count ? NULL : listed, found);
 }
 
 static void scan_chunk(scan *scan, const micap_chunk *chunk)
@@ -194,7 +254,8 @@ static void scan_chunk(scan *scan, const micap_chunk *chunk)
         if (changed == MICAP_COLUMN_NONE) {
             if (has_chunk_slice_changed(scan, chunk, row))
                 scan_chunk_rows(scan, chunk, row, count);
-        } else if (is_newer(&stamps[0], scan->since) || is_newer(&stamps[1 + changed], scan->since)) {
+        } else if (is_newer(&stamps[0], scan->since) ||
+                   (!scan->by_marks && is_newer(&stamps[1 + changed], scan->since))) {
             scan_marked_rows(scan, chunk, changed, row, count);
         }
     }
@@ -230,6 +291,7 @@ static void scan_pool_slice(scan *scan, const mica_pool *pool, uint32_t begin, u
 static void scan_pool(scan *scan)
 {
     const mica_pool *pool = micap_pool_of(scan->index->head.world, scan->index->head.component);
+    MICAP_ASSERT(pool, "the query of an index made it");
     if (scan->is_exact)
         scan->shown_count += pool->count;
     for (uint32_t row = 0; row < pool->row_limit && !scan->is_short; row += MICA_SLICE_ROWS) {
@@ -238,6 +300,46 @@ static void scan_pool(scan *scan)
             (pool->changed && is_newer(micap_pool_marked(pool, row), scan->since)))
             scan_pool_slice(scan, pool, row, end);
     }
+}
+
+/* Compares the rows of entities that were marked, chunk by chunk. Those that have moved since are also in a slice whose rows were compared. */
+static void scan_marked_entities(scan *scan)
+{
+    const mica_index *index = scan->index;
+    const mica_world *world = index->head.world;
+    const micap_mark_log *marks = &index->marks;
+    uint32_t count = atomic_load_explicit(&marks->count, memory_order_relaxed), found = 0;
+    const micap_archetype *known = NULL; /* that matches */
+    const micap_chunk *chunk = NULL;
+    micap_indexed_rows rows;
+    uint16_t listed[MICA_SLICE_ROWS];
+    for (uint32_t i = 0; i < count && !scan->is_short; ++i) {
+        micap_row spot = micap_locate(world, marks->entities[i]);
+        if (spot.chunk != chunk || found == MICA_SLICE_ROWS) {
+            if (found)
+                compare_some(scan, &rows, listed, found);
+            found = 0;
+            if (spot.chunk->archetype != known && !mica_query_matches(index->query, marks->entities[i])) {
+                chunk = NULL;
+                continue;
+            }
+            chunk = spot.chunk;
+            known = chunk->archetype;
+            rows = micap_field_rows_in_chunk(index->sources, index->source_count, chunk, 0, chunk->count);
+        }
+        listed[found++] = (uint16_t)spot.row;
+    }
+    if (found)
+        compare_some(scan, &rows, listed, found);
+}
+
+/* Empties the log of marks, with room for as many as make a rebuild worthwhile. Without the room all versions are read. */
+static void restart_marks(mica_index *index)
+{
+    micap_mark_log *marks = &index->marks;
+    uint64_t wanted = marks->component ? index->tracked.count / 8 + (uint64_t)64 : 0;
+    (void)MICAP_RESERVE(&index->head.world->memory, marks->entities, &marks->capacity, wanted);
+    micap_mark_log_clear(marks);
 }
 
 static void scan_rows(scan *scan, mica_version since)
@@ -256,8 +358,11 @@ static bool is_exact(const mica_index *index)
     const mica_world *world = index->head.world;
     if (index->type->type.toggle)
         return false;
-    return !micap_is_pooled(index->head.component) ||
-           (!world->archetypes.hidden_count && !micap_pool_of(world, index->head.component)->may_hold_dead);
+    if (!micap_is_pooled(index->head.component))
+        return true;
+    const mica_pool *pool = micap_pool_of(world, index->head.component);
+    MICAP_ASSERT(pool, "the query of an index made it");
+    return !world->archetypes.hidden_count && !pool->may_hold_dead;
 }
 
 /* Forgets entities that do not belong to the index any more. */
@@ -282,21 +387,18 @@ static void sweep(scan *scan)
     }
 }
 
-static bool apply_change(mica_index *index, const micap_index_change *change)
+static bool change_keys(micap_memory *memory, micap_sorted_keys *keys, const micap_index_change *changes,
+                        uint32_t count)
 {
-    micap_memory *memory = &index->head.world->memory;
-    bool was = change->before.generation, is = change->after.generation;
-    if (!index->is_grid) {
-        if (was)
-            micap_sorted_keys_remove(memory, &index->keys, change->old_words[0], micap_entity_to_id(change->before));
-        return !is ||
-               micap_sorted_keys_insert(memory, &index->keys, change->new_words[0], micap_entity_to_id(change->after));
+    for (uint32_t i = 0; i < count; ++i) {
+        const micap_index_change *change = &changes[i];
+        if (change->before.generation)
+            micap_sorted_keys_remove(memory, keys, change->old_words[0], micap_entity_to_id(change->before));
+        if (change->after.generation &&
+            !micap_sorted_keys_insert(memory, keys, change->new_words[0], micap_entity_to_id(change->after)))
+            return false;
     }
-    if (was && is && !mica_same(change->before, change->after))
-        return micap_grid_change(memory, &index->grid, change->before, change->old_words, NULL) &&
-               micap_grid_change(memory, &index->grid, change->after, NULL, change->new_words);
-    return micap_grid_change(memory, &index->grid, is ? change->after : change->before, was ? change->old_words : NULL,
-                             is ? change->new_words : NULL);
+    return true;
 }
 
 static bool apply_changes(mica_index *index)
@@ -312,8 +414,8 @@ static bool apply_changes(mica_index *index)
         ++index->update;
     } else if (index->change_count) {
         ++index->update;
-        for (uint32_t i = 0; done && i < index->change_count; ++i)
-            done = apply_change(index, &index->changes[i]);
+        done = index->is_grid ? micap_grid_change(memory, &index->grid, index->changes, index->change_count)
+                              : change_keys(memory, &index->keys, index->changes, index->change_count);
     }
     index->change_count = 0;
     return done;
@@ -339,13 +441,13 @@ static mica_result check_unique(const mica_index *index, uint32_t equal_count_be
 /* Shows inline functions where the table is. Writes only what has changed: others may read it. */
 static void publish_table(mica_index *index)
 {
-    mica_private_index *lookup = &index->head.lookup;
     const micap_key_table *table = &index->keys.table;
-    if (!index->finds_integers || (lookup->slots == table->slots && lookup->mask == table->mask))
-        return;
-    lookup->slots = table->slots;
-    lookup->mask = table->mask;
-    lookup->shift = table->shift;
+    if (index->head.lookup.slots != table->narrow || index->head.lookup.mask != table->mask)
+        index->head.lookup = (mica_private_index){.slots = table->narrow,
+                                                  .mask = table->mask,
+                                                  .shift = table->shift,
+                                                  .lowest = index->lowest_key,
+                                                  .span = table->narrow ? index->key_span : 0};
 }
 
 static mica_result finish(scan *scan)
@@ -368,13 +470,17 @@ static mica_result update(mica_index *index, mica_version seen)
     scan scan = {.index = index, .is_exact = is_exact(index), .limit = index->tracked.count / 8 + 256};
     bool by_stamps = scan.is_exact && index->seen && micap_is_on_this_line(world, index->seen) &&
                      index->seen <= micap_version(world);
+    scan.by_marks = by_stamps && index->marks.component && micap_mark_log_is_complete(&index->marks);
     scan_rows(&scan, by_stamps ? index->seen : 0);
+    if (scan.by_marks)
+        scan_marked_entities(&scan);
     if (!scan.is_short && index->tracked.count != scan.shown_count)
         sweep(&scan);
     if (!scan.is_short && index->tracked.count != scan.shown_count) /* a world from a file has the stamps of the file */
         scan_rows(&scan, 0);
     if (!by_stamps || index->seen < seen)
         index->seen = seen;
+    restart_marks(index);
     return finish(&scan);
 }
 

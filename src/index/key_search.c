@@ -1,7 +1,11 @@
-/* Values and ranges of an index of one field. */
+#include "index/key_search.h"
+
 #include "base/argument.h"
 #include "core/world/report.h"
+#include "flow/schedule/access_conflict.h"
+#include "flow/schedule/job_run.h"
 #include "index/index_read.h"
+#include "index/index_update.h"
 
 static void report_kind(const mica_index *index, const char *function)
 {
@@ -26,9 +30,8 @@ mica_entity mica_find_by(const mica_index *index, mica_key key)
     return entry && entry->key == word ? micap_entity_from_id(entry->id) : mica_nil();
 }
 
-/* The words of a range; false if no value is in it. */
-static bool find_range(const mica_index *index, mica_key low, mica_key high, const char *function, uint64_t *out_low,
-                       uint64_t *out_high)
+bool micap_key_range(const mica_index *index, mica_key low, mica_key high, const char *function, uint64_t *out_low,
+                     uint64_t *out_high)
 {
     *out_low = 0;
     *out_high = UINT64_MAX;
@@ -47,7 +50,7 @@ mica_match mica_index_range(const mica_index *index, mica_key low, mica_key high
     mica_match match = {0};
     const micap_sorted_keys *keys = micap_index_read_keys(index, __func__);
     uint64_t first, last;
-    if (!keys || !find_range(index, low, high, __func__, &first, &last))
+    if (!keys || !micap_key_range(index, low, high, __func__, &first, &last))
         return match;
     micap_key_place place = micap_sorted_keys_find_key(keys, first);
     match.private_.index = index;
@@ -89,10 +92,46 @@ uint32_t mica_index_count(const mica_index *index, mica_key low, mica_key high)
 {
     const micap_sorted_keys *keys = micap_index_read_keys(index, __func__);
     uint64_t first, last;
-    if (!keys || !find_range(index, low, high, __func__, &first, &last))
+    if (!keys || !micap_key_range(index, low, high, __func__, &first, &last))
         return 0;
     micap_key_place end = {keys->block_count, 0};
     if (last != UINT64_MAX)
         end = micap_sorted_keys_find_key(keys, last + 1);
     return micap_sorted_keys_between(keys, micap_sorted_keys_find_key(keys, first), end);
+}
+
+/* Whether the index has the values that the world has, when this returns. */
+static bool is_current(mica_index *index)
+{
+    mica_world *world = index->head.world;
+    const micap_running_job *job = micap_running_job_of(world);
+    if (world->hook_depth || (job && !micap_system_uses_index(job->system, index)))
+        return false;
+    if (!job) { /* what is stamped with the version of now is compared again by the next update */
+        micap_index_update(index, micap_version(world) - 1);
+        return !index->must_rebuild;
+    }
+    mica_system_access accesses[MICAP_ACCESSES_MAX];
+    for (uint32_t i = micap_system_own_accesses(job->system, accesses); i-- > 0;)
+        if (accesses[i].write && accesses[i].component == index->head.component)
+            return false;
+    return !index->must_rebuild;
+}
+
+bool micap_key_each_between(mica_index *first, const micap_field_range *range, micap_found_fn fn, void *context)
+{
+    mica_index *index = first;
+    while (index && (index->is_grid || index->head.component != range->component ||
+                     index->sources[0].leaf_offset + index->sources[0].offset != range->field_offset))
+        index = index->next;
+    if (!index || !is_current(index))
+        return false;
+    if (range->low > range->high)
+        return true;
+    const micap_sorted_keys *keys = &index->keys;
+    micap_key_place place = micap_sorted_keys_find_key(keys, range->low);
+    for (const micap_key_entry *entry; (entry = micap_sorted_keys_at(keys, place)) != NULL && entry->key <= range->high;
+         place = micap_sorted_keys_next(keys, place))
+        fn(micap_entity_from_id(entry->id), context);
+    return true;
 }

@@ -1,5 +1,7 @@
 /* A hash table from a value to the entity with the lowest handle that has it. Open addressing with linear probing; at most half of the slots
- * are in use, and removing an entry moves those after it, so that nothing remains of it. */
+ * are in use, and removing an entry moves those after it, so that nothing remains of it. A table of integers of at most 32 bits is
+ * narrow: its slots have 12 bytes instead of 16, since finding is mostly waiting for memory, and inline functions of the public header read
+ * them. */
 #ifndef MICAP_INDEX_KEY_TABLE_H
 #define MICAP_INDEX_KEY_TABLE_H
 
@@ -7,7 +9,10 @@
 #include "mica/index.h"
 
 /* A value and the entity that has it, both as words that sort as they do. No entity has the id 0. */
-typedef mica_private_slot micap_key_entry;
+typedef struct micap_key_entry {
+    uint64_t key;
+    uint64_t id; /* index << 32 | generation of the entity */
+} micap_key_entry;
 
 static inline uint64_t micap_entity_to_id(mica_entity entity)
 {
@@ -20,28 +25,16 @@ static inline mica_entity micap_entity_from_id(uint64_t id)
 }
 
 typedef struct micap_key_table {
-    micap_key_entry *slots; /* id 0: empty */
-    uint32_t mask;          /* the number of slots, less 1; 0: there are none */
-    uint32_t shift;         /* 64 - log2 of their number */
+    bool is_narrow;            /* `narrow` has the slots; the high halves of keys follow from the low ones */
+    micap_key_entry *wide;     /* id 0: empty */
+    mica_private_slot *narrow; /* generation 0: empty */
+    uint32_t mask;             /* the number of slots, less 1; 0: there are none */
+    uint32_t shift;            /* 64 - log2 of their number */
     uint32_t count;
 } micap_key_table;
 
-/* Fibonacci hashing: the high bits of a product depend on all bits of the key. mica_private_find_by has the same. */
-static inline uint32_t micap_key_slot(const micap_key_table *table, uint64_t key)
-{
-    return (uint32_t)((key ^ key >> 32) * 0x9e3779b97f4a7c15u >> table->shift);
-}
-
-/* The entity of a value; 0 if there is none. */
-static inline uint64_t micap_key_table_find(const micap_key_table *table, uint64_t key)
-{
-    if (!table->mask)
-        return 0;
-    for (uint32_t slot = micap_key_slot(table, key);; slot = (slot + 1) & table->mask)
-        if (table->slots[slot].key == key || !table->slots[slot].id)
-            return table->slots[slot].id;
-}
-
+/* The entity of a value; 0 if there is none. The key is that of a value that the field can have. */
+uint64_t micap_key_table_find(const micap_key_table *table, uint64_t key);
 /* Makes room for so many values in all; false if memory is short. */
 bool micap_key_table_reserve(micap_memory *memory, micap_key_table *table, uint32_t count);
 /* Sets the entity of a value, for which there is room. */

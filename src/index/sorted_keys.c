@@ -1,5 +1,7 @@
 #include "index/sorted_keys.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 enum { FILL = MICAP_KEY_BLOCK * 3 / 4, FEW = MICAP_KEY_BLOCK / 4, DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
@@ -41,7 +43,7 @@ micap_key_place micap_sorted_keys_find_key(const micap_sorted_keys *keys, uint64
     const micap_key_block *block = keys->blocks[after - 1];
     for (uint32_t i = 0; i < MICAP_KEY_BLOCK;
          i += MICAP_CACHE_LINE / sizeof(micap_key_entry)) /* together, not one after the other */
-        __builtin_prefetch(&block->entries[i]);
+        MICAP_PREFETCH(&block->entries[i]);
     uint32_t position = lower_bound_of_key(block->entries, block->count, key);
     return position < block->count ? (micap_key_place){after - 1, position} : (micap_key_place){after, 0};
 }
@@ -54,6 +56,18 @@ micap_key_place micap_sorted_keys_find(const micap_sorted_keys *keys, uint64_t k
     const micap_key_block *block = keys->blocks[after - 1];
     uint32_t position = lower_bound(block->entries, block->count, key, id);
     return position < block->count ? (micap_key_place){after - 1, position} : (micap_key_place){after, 0};
+}
+
+/* Most keys have few entries, which are in one block. */
+micap_key_place micap_sorted_keys_after(const micap_sorted_keys *keys, micap_key_place place)
+{
+    const micap_key_block *block = keys->blocks[place.block];
+    uint64_t key = block->entries[place.position].key;
+    if (block->entries[block->count - 1].key == key)
+        return key < UINT64_MAX ? micap_sorted_keys_find_key(keys, key + 1) : (micap_key_place){keys->block_count, 0};
+    while (block->entries[place.position].key == key)
+        ++place.position;
+    return place;
 }
 
 uint32_t micap_sorted_keys_between(const micap_sorted_keys *keys, micap_key_place begin, micap_key_place end)

@@ -50,6 +50,9 @@ static inline micap_key_place micap_sorted_keys_next(const micap_sorted_keys *ke
     return place;
 }
 
+/* The first entry with another key than the one at a place, which exists. */
+micap_key_place micap_sorted_keys_after(const micap_sorted_keys *keys, micap_key_place place);
+
 /* How many entries are from one place to another, which is not before it. */
 uint32_t micap_sorted_keys_between(const micap_sorted_keys *keys, micap_key_place begin, micap_key_place end);
 

@@ -4,6 +4,7 @@
 #define MICAP_INDEX_TRACKED_VALUES_H
 
 #include "base/memory.h"
+#include "core/query/field_source.h"
 #include "mica/handle.h"
 
 enum { MICAP_TRACKED_PAGE = 1024 };
@@ -20,6 +21,14 @@ typedef struct micap_tracked {
     uint32_t width;
     uint32_t count; /* of entities */
 } micap_tracked;
+
+/* An entity that has changed since the last update. */
+typedef struct micap_index_change {
+    mica_entity before; /* nil: it was not in the index */
+    mica_entity after;  /* nil: it is not any more. Another generation of the same index, or the same entity */
+    uint64_t old_words[MICAP_INDEX_FIELDS_MAX];
+    uint64_t new_words[MICAP_INDEX_FIELDS_MAX];
+} micap_index_change;
 
 /* The page of an entity index, and whatever it needs; NULL if memory is short. */
 micap_tracked_page *micap_tracked_require(micap_memory *memory, micap_tracked *tracked, uint32_t entity_index);

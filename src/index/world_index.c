@@ -3,6 +3,7 @@
 #include "base/argument.h"
 #include "core/world/report.h"
 #include "index/index_update.h"
+#include "index/key_search.h"
 
 typedef struct micap_indexes {
     mica_index *first;
@@ -27,6 +28,8 @@ static void free_index(mica_index *index)
         micap_sorted_keys_free(memory, &index->keys);
     micap_tracked_free(memory, &index->tracked);
     MICAP_RELEASE_ARRAY(memory, index->changes, index->change_capacity);
+    micap_mark_log_remove(&index->head.world->mark_logs, &index->marks);
+    MICAP_RELEASE_ARRAY(memory, index->marks.entities, index->marks.capacity);
     mica_query_destroy(index->query);
     if (index->name)
         micap_release(memory, index->name, strlen(index->name) + 1, MICAP_ARRAY_ALIGNMENT);
@@ -66,10 +69,22 @@ static void trim_indexes(mica_world *world, void *state)
         MICAP_RELEASE_ARRAY(&world->memory, index->changes, index->change_capacity);
         index->changes = NULL;
         index->change_capacity = 0;
+        MICAP_RELEASE_ARRAY(&world->memory, index->marks.entities, index->marks.capacity);
+        index->marks.entities = NULL;
+        index->marks.capacity = 0; /* whatever is marked until the next update is read from versions */
     }
 }
 
-static const micap_module_ops ops = {.free = free_indexes, .validate = validate_indexes, .trim = trim_indexes};
+static bool each_between(mica_world *world, void *state, const micap_field_range *range, micap_found_fn fn,
+                         void *context)
+{
+    const micap_indexes *indexes = state;
+    (void)world;
+    return micap_key_each_between(indexes->first, range, fn, context);
+}
+
+static const micap_module_ops ops = {
+    .free = free_indexes, .validate = validate_indexes, .trim = trim_indexes, .each_between = each_between};
 
 static micap_indexes *indexes_of(mica_world *world)
 {
@@ -110,9 +125,7 @@ static const char *apply_def(mica_index *index, const mica_index_def *def, char 
     index->tracked.width = index->source_count;
     if (index->is_grid)
         return micap_grid_init(&index->grid, def, index->source_count);
-    index->finds_integers = def->hashed && micap_field_is_integer(&index->sources[0]);
-    index->head.lookup.flipped = micap_field_flipped_bits(&index->sources[0]);
-    index->head.lookup.lowest = index->head.lookup.flipped ? INT64_MIN : 0;
+    index->keys.table.is_narrow = micap_field_is_narrow(&index->sources[0], &index->lowest_key, &index->key_span);
     return index->source_count > 1 ? "several .fields are a grid, which needs a .cell_size" : NULL;
 }
 
@@ -132,7 +145,7 @@ static bool set_up(mica_index *index, const mica_index_def *def)
         micap_fail_memory(world, "index");
         return false;
     }
-    mica_term term = {def->component, MICA_ACCESS_READ};
+    mica_term term = {.component = def->component, .access = MICA_ACCESS_READ};
     index->query = mica_query_create(
         world, &(mica_query_def){.name = index->name, .terms = &term, .term_count = 1, .location = def->location});
     return index->query != NULL;
@@ -161,9 +174,29 @@ mica_index *mica_index_create(mica_world *world, const mica_index_def *def)
         free_index(index);
         return NULL;
     }
+    if (type->changed && !micap_is_pooled(def->component)) {
+        index->marks.component = type->changed;
+        micap_mark_log_add(&world->mark_logs, &index->marks);
+    }
     index->next = indexes->first;
     indexes->first = index;
     return index;
+}
+
+/* Of several, the one that was created last. */
+mica_index *mica_index_of_field_id(mica_world *world, mica_component component, size_t field_offset)
+{
+    if (MICAP_MISSING(NULL, world) || !micap_type_for_entities(world, component) || world->hook_depth ||
+        micap_thread_context_of(world))
+        return NULL;
+    const micap_indexes *indexes = micap_module_state(world, MICAP_MODULE_INDEX);
+    for (mica_index *index = indexes ? indexes->first : NULL; index; index = index->next) {
+        const micap_field_source *source = &index->sources[0];
+        if (!index->is_grid && index->head.component == component &&
+            source->leaf_offset + source->offset == field_offset)
+            return index;
+    }
+    return NULL;
 }
 
 void mica_index_destroy(mica_index *index)

@@ -10,21 +10,14 @@
 #ifndef MICAP_INDEX_WORLD_INDEX_H
 #define MICAP_INDEX_WORLD_INDEX_H
 
+#include "core/query/field_source.h"
+#include "core/storage/mark_log.h"
 #include "core/world/world.h"
 #include "flow/schedule/index_use.h"
-#include "index/field_source.h"
 #include "index/grid_cells.h"
 #include "index/sorted_keys.h"
 
 #include <pthread.h>
-
-/* An entity that has changed since the last update. */
-typedef struct micap_index_change {
-    mica_entity before; /* nil: it was not in the index */
-    mica_entity after;  /* nil: it is not any more. Another generation of the same index, or the same entity */
-    uint64_t old_words[MICAP_INDEX_FIELDS_MAX];
-    uint64_t new_words[MICAP_INDEX_FIELDS_MAX];
-} micap_index_change;
 
 struct mica_index {
     micap_index_head head; /* first: see flow/schedule/index_use.h */
@@ -33,7 +26,8 @@ struct mica_index {
     mica_location location;
     bool is_unique;
     bool is_grid;
-    bool finds_integers; /* it has a table of integers, for the fast path of mica_find_by: see mica_private_index */
+    int64_t lowest_key; /* of a narrow table, for the fast path of mica_find_by: see mica_private_index */
+    uint64_t key_span;
     const micap_type *type;
     mica_query *query; /* the entities that belong to it */
     micap_field_source sources[MICAP_INDEX_FIELDS_MAX];
@@ -44,6 +38,7 @@ struct mica_index {
     uint64_t update;             /* counts updates that changed something */
     mica_version failed_version; /* of the world, when memory was short for a system */
     bool must_rebuild;           /* the entries are not those of the tracked values; there are none */
+    micap_mark_log marks;        /* of rows since the last update, if the component is tracked and in chunks */
     micap_tracked tracked;
     micap_index_change *changes;
     uint32_t change_count;

@@ -120,13 +120,14 @@ static void compile_several(mica_compiler *compiler, const micap_node *node, con
                             const micap_schema_entry *entry, uint32_t part)
 {
     const micap_layer *layer = component->last;
-    micap_step_in outer = {NULL, "components", 0}, step = {&outer, entry->name, 0};
+    micap_step_in outer = {NULL, layer->member, 0}, step = {&outer, entry->name, 0};
     json_t *value;
     size_t index;
     json_array_foreach((json_t *)layer->value, index, value)
     {
         micap_step_in inner = {&step, NULL, index};
-        const micap_layer one = {.value = value, .location = layer->location, .scope = layer->scope};
+        const micap_layer one = {
+            .value = value, .location = layer->location, .scope = layer->scope, .member = layer->member};
         void *instance = add_instance(compiler, node, component, part);
         if (!instance)
             return;
@@ -137,11 +138,12 @@ static void compile_several(mica_compiler *compiler, const micap_node *node, con
 static void compile_component(mica_compiler *compiler, const micap_node *node, const micap_node_component *component)
 {
     const micap_schema_entry *entry = micap_schema_find(compiler->def->schema, component->name);
-    micap_step_in outer = {NULL, "components", 0}, step = {&outer, component->name, 0};
+    micap_step_in outer = {NULL, component->last->member, 0}, step = {&outer, component->name, 0};
     uint32_t part = part_for(compiler, entry, (micap_context){component->last->location, NULL, &step});
     if (part == MICA_DRAFT_NONE)
         return;
-    if (json_is_array(component->last->value) && json_is_object(json_array_get(component->last->value, 0))) {
+    const json_t *value = component->last->value, *first = json_array_get(value, 0);
+    if (json_is_array(value) && (json_is_object(first) || strcmp(component->last->member, "relations") == 0)) {
         compile_several(compiler, node, component, entry, part);
         return;
     }
@@ -155,7 +157,7 @@ static void check_excluded(mica_compiler *compiler, const micap_node *node)
 {
     for (const micap_node_component *component = node->components; component; component = component->next) {
         const micap_schema_entry *entry = micap_schema_find(compiler->def->schema, component->name);
-        micap_step_in outer = {NULL, "components", 0}, step = {&outer, component->name, 0};
+        micap_step_in outer = {NULL, component->last->member, 0}, step = {&outer, component->name, 0};
         for (const micap_node_component *other = node->components; entry->type.excludes && other; other = other->next) {
             const micap_schema_entry *rival = micap_schema_find(compiler->def->schema, other->name);
             bool is_told = micap_schema_excludes(rival, component->name) && strcmp(other->name, component->name) < 0;

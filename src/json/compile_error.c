@@ -1,6 +1,7 @@
 #include "json/compile_error.h"
 
 #include "base/argument.h"
+#include "base/assert.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ void micap_json_print_error(const mica_compile_error *error, void *context)
     fprintf(stderr, ": %s%s%s\n", error->path, *error->path ? ": " : "", error->text);
 }
 
-static void append(char *path, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append(char *path, const char *format, ...) MICAP_FORMAT(2, 3);
 static void append(char *path, const char *format, ...)
 {
     size_t used = strlen(path);

@@ -49,6 +49,7 @@ typedef struct micap_layer {
     const json_t *value;
     const micap_json_location *location;
     const micap_scope *scope; /* NULL for the file itself */
+    const char *member;       /* of the entity that has it: "components" or "relations" */
 } micap_layer;
 
 typedef struct micap_node_component {

@@ -4,6 +4,7 @@
 #include "json/compile_error.h"
 #include "json/schema.h"
 #include "json/source_file.h"
+#include "json/value_compile.h"
 
 #include "base/hash.h"
 
@@ -76,28 +77,36 @@ static micap_node_component *find_component(const micap_node *node, const char *
     return component;
 }
 
-static void complain_unknown(const expansion *work, const char *key, micap_context context)
+static void complain_unknown(const expansion *work, const char *key, const char *what, micap_context context)
 {
     const mica_schema *schema = work->compiler->def->schema;
     char hint[100];
     micap_guess guess = {.wrong = key};
     for (uint32_t i = 0; i < schema->count; ++i)
         micap_guess_try(&guess, schema->entries[i]->name);
-    micap_json_error(work->compiler, context, "unknown component \"%.60s\"%s", key,
+    micap_json_error(work->compiler, context, "unknown %s \"%.60s\"%s", what, key,
                      micap_guess_text(&guess, hint, sizeof hint));
 }
 
-static void add_components(const expansion *work, micap_node *node, const json_t *json)
+/* Adds what is in the member "components" or "relations". */
+static void add_components(const expansion *work, micap_node *node, const json_t *json, const char *in)
 {
-    const json_t *components = member(work, json, "components", JSON_OBJECT, "an object of components");
+    bool is_relations = strcmp(in, "relations") == 0;
+    const json_t *components =
+        member(work, json, in, JSON_OBJECT, is_relations ? "an object of relations" : "an object of components");
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)components, key, value)
     {
-        micap_step_in outer = {NULL, "components", 0}, step = {&outer, key, 0};
+        micap_step_in outer = {NULL, in, 0}, step = {&outer, key, 0};
         const micap_schema_entry *entry = micap_schema_find(work->compiler->def->schema, key);
         if (!entry) {
-            complain_unknown(work, key, at(work, &step));
+            complain_unknown(work, key, is_relations ? "relation" : "component", at(work, &step));
+            continue;
+        }
+        if (is_relations && !micap_value_is_edge(&entry->type)) {
+            micap_json_error(work->compiler, at(work, &step),
+                             "%.60s is no relation: it belongs to \"components\" or \"singletons\"", key);
             continue;
         }
         if (entry->type.storage == MICA_STORAGE_SINGLETON) {
@@ -117,7 +126,7 @@ static void add_components(const expansion *work, micap_node *node, const json_t
         micap_layer *layer = micap_json_allocate(work->compiler, sizeof *layer);
         if (!layer)
             return;
-        *layer = (micap_layer){.value = value, .location = work->location, .scope = work->scope};
+        *layer = (micap_layer){.value = value, .location = work->location, .scope = work->scope, .member = in};
         *(component->last ? &component->last->next : &component->first) = layer;
         component->last = layer;
     }
@@ -336,8 +345,8 @@ static void expand_prefab(const expansion *work, micap_node *node, const char *p
 
 static void expand(const expansion *work, micap_node *node, const json_t *json)
 {
-    static const char *const keys[] = {"name",     "prefab",          "components", "children", "remove",
-                                       "disabled", "remove_children", "comment",    NULL};
+    static const char *const keys[] = {"name",   "prefab",   "components",      "relations", "children",
+                                       "remove", "disabled", "remove_children", "comment",   NULL};
     check_keys(work->compiler, json, keys, at(work, NULL));
     const json_t *prefab = member(work, json, "prefab", JSON_STRING, "the path of a file");
     if (prefab)
@@ -353,7 +362,8 @@ static void expand(const expansion *work, micap_node *node, const json_t *json)
         node->location = work->location;
     }
     for_component_names(work, node, json, "remove", true);
-    add_components(work, node, json);
+    add_components(work, node, json, "components");
+    add_components(work, node, json, "relations");
     for_component_names(work, node, json, "disabled", false);
     remove_children(work, node, json);
     const json_t *children = member(work, json, "children", JSON_ARRAY, "an array of entities");

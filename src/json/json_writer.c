@@ -41,6 +41,11 @@ void micap_write(micap_json_writer *writer, const char *format, ...)
     write_bytes(writer, text, length < (int)sizeof text ? (size_t)length : sizeof text - 1);
 }
 
+void micap_write_text(micap_json_writer *writer, const char *text, size_t bytes)
+{
+    write_bytes(writer, text, bytes);
+}
+
 static void write_escaped(micap_json_writer *writer, const char *text, size_t bytes)
 {
     while (bytes) {

@@ -2,6 +2,7 @@
 #ifndef MICAP_JSON_JSON_WRITER_H
 #define MICAP_JSON_JSON_WRITER_H
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "mica/resource.h"
 #include "mica/value.h"
@@ -17,7 +18,9 @@ typedef struct micap_json_writer {
 } micap_json_writer;
 
 void micap_writer_init(micap_json_writer *writer);
-void micap_write(micap_json_writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void micap_write(micap_json_writer *writer, const char *format, ...) MICAP_FORMAT(2, 3);
+/* Writes text as it is, of any length; micap_write cuts what is longer than 255 bytes. */
+void micap_write_text(micap_json_writer *writer, const char *text, size_t bytes);
 /* Writes a string with quotes and escapes. A byte that is not valid UTF-8 becomes U+FFFD. */
 void micap_write_string(micap_json_writer *writer, const char *text);
 void micap_write_string_bytes(micap_json_writer *writer, const char *text, size_t bytes);

@@ -292,6 +292,12 @@ static bool compile_member(const value_work *work, const micap_step_in *path, co
     }
 }
 
+bool micap_value_is_edge(const mica_type *type)
+{
+    return type->field_count && type->fields[0].kind == MICA_KIND_ENTITY && type->fields[0].count == 1 &&
+           strcmp(type->fields[0].name, "target") == 0;
+}
+
 bool micap_value_compile(mica_compiler *compiler, micap_value_of owner, const json_t *json, const mica_type *type,
                          void *instance, micap_context context)
 {
@@ -301,5 +307,7 @@ bool micap_value_compile(mica_compiler *compiler, micap_value_of owner, const js
                          .type = type,
                          .kind = MICA_KIND_STRUCT,
                          .element_bytes = type->size_bytes};
+    if (owner.layer && owner.layer->member && strcmp(owner.layer->member, "relations") == 0 && json_is_string(json))
+        return compile_member(&work, context.path, json, mica_member_at(whole, 0));
     return compile_struct(&work, context.path, json, whole);
 }

@@ -14,6 +14,9 @@ typedef struct micap_value_of {
 bool micap_value_compile(mica_compiler *compiler, micap_value_of owner, const json_t *json, const mica_type *type,
                          void *instance, micap_context context);
 
+/* Whether values of a type are edges: the first field is the target, which a string in "relations" is the path of. */
+bool micap_value_is_edge(const mica_type *type);
+
 /* Returns the name of a kind, for example "f32". */
 const char *micap_kind_name(mica_kind kind);
 mica_kind micap_kind_of_name(const char *name);

@@ -35,6 +35,16 @@ uint32_t micap_map_row_at(const micap_index *index, uint32_t entity_index)
     return exists ? (uint32_t)index->pages[page][entity_index & (MICAP_MAP_PAGE_ENTRIES - 1)] - 1 : MICAP_ROW_NONE;
 }
 
+mica_entity micap_map_next(const micap_index *index, uint32_t from)
+{
+    uint32_t page = from >> MICAP_MAP_PAGE_SHIFT, at = from & (MICAP_MAP_PAGE_ENTRIES - 1);
+    for (; page < index->page_count; ++page, at = 0)
+        for (; index->pages[page] != micap_map_no_entries && at < MICAP_MAP_PAGE_ENTRIES; ++at)
+            if (index->pages[page][at])
+                return (mica_entity){page << MICAP_MAP_PAGE_SHIFT | at, (uint32_t)(index->pages[page][at] >> 32)};
+    return mica_nil();
+}
+
 void micap_map_set(micap_index *index, mica_entity entity, uint32_t row)
 {
     uint64_t *page = index->pages[entity.index >> MICAP_MAP_PAGE_SHIFT];

@@ -88,6 +88,8 @@ static inline void micap_map_touch_list(const micap_index *index, const mica_ent
 bool micap_map_reserve(micap_index *index, uint32_t entity_index);
 /* The row at an index, of whatever generation. */
 uint32_t micap_map_row_at(const micap_index *index, uint32_t entity_index);
+/* The entity with the lowest index from `from` on that has an entry; nil if there is none. */
+mica_entity micap_map_next(const micap_index *index, uint32_t from);
 /* After a reserve. */
 void micap_map_set(micap_index *index, mica_entity entity, uint32_t row);
 void micap_map_erase(micap_index *index, uint32_t entity_index);

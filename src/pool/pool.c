@@ -4,7 +4,7 @@
 #include "base/assert.h"
 #include "base/bits.h"
 #include "os/pages.h"
-#include "pool/pool_edges.h"
+#include "pool/pool_edge_table.h"
 
 enum { ROWS_MIN = 16, LANES_MAX = MICAP_LEAVES_MAX + MICAP_POOL_EXTRA_COLUMNS };
 
@@ -224,6 +224,7 @@ static bool resize(mica_pool *pool, uint64_t rows)
     pool->buffer = buffer;
     pool->buffer_bytes = bytes;
     pool->capacity = (uint32_t)rows;
+    pool->stamp += pool->edges != NULL; /* iterations over edges have pointers to columns */
     name_lanes(pool);
     if (words) {
         uint32_t kept = (pool->row_limit + 63) / 64;
@@ -248,7 +249,7 @@ bool micap_pool_reserve_rows(mica_pool *pool, uint64_t more)
         return true;
     if (pool->kind == MICAP_POOL_HASH && !micap_hash_reserve(&pool->index, pool->owners, pool->index.used + more))
         return false;
-    if (pool->edges && !micap_edges_reserve(pool, more))
+    if (pool->edges && !micap_edge_table_reserve(pool, more))
         return false;
     return reserve_capacity(pool, pool->row_limit + more);
 }
@@ -299,7 +300,7 @@ bool micap_pool_slice_changed(const mica_pool *pool, uint32_t row, mica_version 
 {
     const mica_version *stamps = micap_pool_stamps(pool, row);
     for (uint32_t i = 0; i <= pool->data_lane_count; ++i)
-        if (micap_stamp_version(__atomic_load_n(&stamps[i], __ATOMIC_RELAXED)) > since)
+        if (micap_stamp_version(MICAP_LOAD(&stamps[i], MICAP_RELAXED)) > since)
             return true;
     return false;
 }
@@ -311,7 +312,7 @@ static uint32_t find_bit(const mica_pool *pool, uint32_t row, uint32_t limit, bo
         uint64_t word = pool->present[row / 64];
         word = (wanted ? word : ~word) >> row % 64;
         if (word) {
-            row += (uint32_t)__builtin_ctzll(word);
+            row += (uint32_t)MICAP_TRAILING_ZEROS(word);
             break;
         }
         row = (row / 64 + 1) * 64;
@@ -346,6 +347,7 @@ static void give_buffer_back(mica_pool *pool)
     pool->present_words = pool->capacity = 0;
     for (uint32_t i = 0; i < pool->lane_count; ++i)
         pool->lanes[i].data = NULL;
+    pool->stamp += pool->edges != NULL;
     name_lanes(pool);
 }
 

@@ -1,6 +1,7 @@
 /* The invariants of a pool. */
 #include "pool/pool_check.h"
 
+#include "base/assert.h"
 #include "pool/pool_edges.h"
 
 /* How many rows and entities were met on the way. */
@@ -97,7 +98,7 @@ static const char *check_bits(const mica_pool *pool, const census *met)
 {
     uint32_t bits = 0;
     for (uint32_t i = 0; i < pool->present_words; ++i)
-        bits += (uint32_t)__builtin_popcountll(pool->present[i]);
+        bits += (uint32_t)MICAP_ONE_BITS(pool->present[i]);
     uint32_t rows = pool->kind == MICAP_POOL_TAG ? pool->count : met->rows;
     return !pool->present || bits == rows ? NULL : "there is a bit per row in use";
 }

@@ -1,6 +1,8 @@
 #include "pool/pool_edges.h"
 
 #include "base/assert.h"
+#include "pool/pool_edge_rows.h"
+#include "pool/pool_edge_table.h"
 #include "pool/pool_undo.h"
 
 #include <stdlib.h>
@@ -17,7 +19,7 @@ bool micap_edges_create(mica_pool *pool)
                                    .keep_place = pool->index.keep_place};
     edges->target_offset = type->fields[0].offset; /* see relation_problem in type/describe.c */
     edges->rank_offset = type->fields[1].offset;
-    edges->has_table = !type->exclusive;
+    edges->is_acyclic = type->acyclic;
     pool->edges = edges;
     return true;
 }
@@ -32,120 +34,13 @@ void micap_edges_free(mica_pool *pool)
     micap_release(pool->memory, edges, sizeof *edges, MICAP_ARRAY_ALIGNMENT);
 }
 
-/* The table. */
-
-static uint32_t home_of(const micap_pool_edges *edges, mica_entity source, mica_entity target)
+mica_entity micap_edges_next_target(const mica_pool *pool, uint32_t from)
 {
-    uint64_t key = ((uint64_t)source.index << 32 | target.index) * 0x9e3779b97f4a7c15u;
-    return (uint32_t)(key >> 32) & (edges->slot_count - 1);
-}
-
-static uint32_t home_of_row(const mica_pool *pool, uint32_t row)
-{
-    return home_of(pool->edges, pool->owners[row], micap_edge_target(pool, row));
-}
-
-/* The slot of a row, or an empty one if the table does not have it. */
-static uint32_t slot_of(const mica_pool *pool, uint32_t row)
-{
-    const micap_pool_edges *edges = pool->edges;
-    uint32_t slot = home_of_row(pool, row);
-    while (edges->slots[slot] && edges->slots[slot] != row + 1)
-        slot = (slot + 1) & (edges->slot_count - 1);
-    return slot;
-}
-
-static void enter(mica_pool *pool, uint32_t row)
-{
-    micap_pool_edges *edges = pool->edges;
-    uint32_t slot = home_of_row(pool, row);
-    while (edges->slots[slot])
-        slot = (slot + 1) & (edges->slot_count - 1);
-    edges->slots[slot] = row + 1;
-    ++edges->used;
-}
-
-/* Shifts back what follows, so that there are no tombstones. */
-static void erase(mica_pool *pool, uint32_t row)
-{
-    micap_pool_edges *edges = pool->edges;
-    uint32_t hole = slot_of(pool, row), mask = edges->slot_count - 1;
-    if (!edges->slots[hole])
-        return;
-    --edges->used;
-    for (uint32_t at = (hole + 1) & mask; edges->slots[at]; at = (at + 1) & mask) {
-        if (((at - home_of_row(pool, edges->slots[at] - 1)) & mask) < ((at - hole) & mask))
-            continue; /* it is not beyond its home: it stays */
-        edges->slots[hole] = edges->slots[at];
-        hole = at;
-    }
-    edges->slots[hole] = 0;
-}
-
-static void fill_table(mica_pool *pool)
-{
-    micap_pool_edges *edges = pool->edges;
-    if (edges->slot_count)
-        memset(edges->slots, 0, edges->slot_count * sizeof *edges->slots);
-    edges->used = 0;
-    for (uint32_t row = 0; edges->has_table && row < pool->row_limit; ++row)
-        enter(pool, row);
-}
-
-/* Two thirds full at most. */
-static uint64_t slots_for(uint64_t entries)
-{
-    uint64_t needed = 16;
-    while (needed * 2 < entries * 3)
-        needed *= 2;
-    return needed;
-}
-
-static bool resize_table(mica_pool *pool, uint64_t slot_count)
-{
-    micap_pool_edges *edges = pool->edges;
-    uint32_t *slots = slot_count > UINT32_MAX
-                          ? NULL
-                          : micap_allocate_zeroed(pool->memory, slot_count * sizeof *slots, MICAP_ARRAY_ALIGNMENT);
-    if (!slots)
-        return false;
-    uint32_t *old = edges->slots, old_count = edges->slot_count;
-    edges->slots = slots;
-    edges->slot_count = (uint32_t)slot_count;
-    edges->used = 0;
-    for (uint32_t i = 0; i < old_count; ++i)
-        if (old[i])
-            enter(pool, old[i] - 1);
-    MICAP_RELEASE_ARRAY(pool->memory, old, old_count);
-    return true;
-}
-
-bool micap_edges_reserve(mica_pool *pool, uint64_t more)
-{
-    const micap_pool_edges *edges = pool->edges;
-    if (!edges->has_table)
-        return true;
-    uint64_t needed = ((uint64_t)pool->row_limit + more) * 3;
-    return MICAP_LIKELY(needed <= (uint64_t)edges->slot_count * 2) ||
-           resize_table(pool, slots_for(pool->row_limit + more));
-}
-
-uint32_t micap_edges_find(const mica_pool *pool, mica_entity source, mica_entity target)
-{
-    const micap_pool_edges *edges = pool->edges;
-    if (!edges->has_table) {
-        uint32_t row = micap_map_find(&pool->index, source);
-        return row != MICAP_ROW_NONE && mica_same(micap_edge_target(pool, row), target) ? row : MICAP_ROW_NONE;
-    }
-    if (!edges->slot_count)
-        return MICAP_ROW_NONE;
-    for (uint32_t slot = home_of(edges, source, target); edges->slots[slot];
-         slot = (slot + 1) & (edges->slot_count - 1)) {
-        uint32_t row = edges->slots[slot] - 1;
-        if (mica_same(pool->owners[row], source) && mica_same(micap_edge_target(pool, row), target))
-            return row;
-    }
-    return MICAP_ROW_NONE;
+    mica_entity target = micap_map_next(&pool->edges->targets, from);
+    if (!pool->type->type.symmetric)
+        return target;
+    mica_entity source = micap_map_next(&pool->index, from);
+    return mica_is_nil(target) || (!mica_is_nil(source) && source.index < target.index) ? source : target;
 }
 
 /* The lists of targets. */
@@ -191,8 +86,7 @@ static void link_last(mica_pool *pool, uint32_t row, mica_entity target)
     ++links[first].target_count;
 }
 
-/* Gives all edges of a target small ranks again. */
-static MICAP_COLD void renumber(mica_pool *pool, uint32_t first, mica_version version)
+MICAP_COLD void micap_edges_renumber(mica_pool *pool, uint32_t first, mica_version version)
 {
     uint32_t rank = 0;
     for (uint32_t row = first; row != MICAP_ROW_NONE; row = pool->links[row].next) {
@@ -201,33 +95,10 @@ static MICAP_COLD void renumber(mica_pool *pool, uint32_t first, mica_version ve
     }
 }
 
-static bool can_link(const mica_pool *pool, mica_entity target)
+bool micap_edges_can_link(const mica_pool *pool, mica_entity target)
 {
     const micap_pool_edges *edges = pool->edges;
     return micap_map_at(&edges->targets, target.index) && edges->is_alive(pool->world, target);
-}
-
-void micap_edges_append(mica_pool *pool, uint32_t row, uint32_t first, mica_version version)
-{
-    micap_pool_edges *edges = pool->edges;
-    micap_edge_links *links = pool->links;
-    links[row] = (micap_edge_links){.next = MICAP_ROW_NONE, .previous = MICAP_ROW_NONE, .source_count = 1};
-    if (first != MICAP_ROW_NONE)
-        ++links[first].source_count; /* which was preserved when the row was appended to the others */
-    if (MICAP_UNLIKELY(edges->waits))
-        return;
-    mica_entity target = micap_edge_target(pool, row);
-    if (edges->has_table)
-        enter(pool, row);
-    if (MICAP_UNLIKELY(!can_link(pool, target)))
-        return;
-    link_last(pool, row, target);
-    uint32_t last = micap_edges_first(pool, target) == row ? MICAP_ROW_NONE : links[row].previous;
-    uint32_t rank = last == MICAP_ROW_NONE ? 0 : micap_edge_rank(pool, last);
-    if (MICAP_UNLIKELY(rank == UINT32_MAX))
-        renumber(pool, micap_edges_first(pool, target), version);
-    else if (micap_edge_rank(pool, row) <= rank)
-        set_rank(pool, row, rank + 1);
 }
 
 void micap_edges_unlink(mica_pool *pool, uint32_t row)
@@ -258,61 +129,6 @@ void micap_edges_unlink(mica_pool *pool, uint32_t row)
     --links[first].target_count;
 }
 
-void micap_edges_drop(mica_pool *pool, uint32_t row)
-{
-    micap_edge_links *links = pool->links;
-    uint32_t first = micap_map_row_at(&pool->index, pool->owners[row].index), next = pool->next[row];
-    if (row != first)
-        --links[first].source_count; /* preserved by the caller, like the next one */
-    else if (next != MICAP_ROW_NONE)
-        links[next].source_count = links[row].source_count - 1;
-    if (pool->edges->has_table)
-        erase(pool, row);
-    if (micap_edge_is_linked(pool, row))
-        micap_edges_unlink(pool, row);
-}
-
-void micap_edges_preserve(const mica_pool *pool, uint32_t row)
-{
-    if (MICAP_LIKELY(!pool->undo->before) || !micap_edge_is_linked(pool, row))
-        return;
-    micap_edge_links links = pool->links[row];
-    uint32_t others[] = {links.next, links.previous,
-                         micap_map_row_at(&pool->edges->targets, micap_edge_target(pool, row).index)};
-    for (uint32_t i = 0; i < 3; ++i)
-        if (others[i] != MICAP_ROW_NONE)
-            micap_pool_save_slices(pool, others[i], 1);
-}
-
-void micap_edges_moved(mica_pool *pool, uint32_t from, uint32_t to)
-{
-    micap_pool_edges *edges = pool->edges;
-    micap_edge_links *links = pool->links;
-    if (edges->has_table) {
-        uint32_t slot = home_of_row(pool, to);
-        while (edges->slots[slot] && edges->slots[slot] != from + 1)
-            slot = (slot + 1) & (edges->slot_count - 1);
-        if (edges->slots[slot])
-            edges->slots[slot] = to + 1;
-    }
-    uint32_t next = links[to].next, previous = links[to].previous;
-    if (previous == MICAP_ROW_NONE)
-        return;
-    if (previous == from) { /* it is alone */
-        links[to].previous = to;
-        set_first(pool, to);
-        return;
-    }
-    bool was_first = links[previous].next == MICAP_ROW_NONE;
-    if (was_first)
-        set_first(pool, to);
-    else
-        links[previous].next = to;
-    if (next == MICAP_ROW_NONE)
-        next = micap_map_row_at(&edges->targets, micap_edge_target(pool, to).index);
-    links[next].previous = to;
-}
-
 static uint32_t after_swap(uint32_t row, uint32_t a, uint32_t b)
 {
     return row == a ? b : row == b ? a : row;
@@ -324,7 +140,7 @@ micap_edge_swap micap_edges_swapping(const mica_pool *pool, uint32_t a, uint32_t
     for (uint32_t i = 0; i < 2; ++i) {
         uint32_t row = swap.rows[i];
         micap_edges_preserve(pool, row);
-        swap.slots[i] = pool->edges->has_table ? slot_of(pool, row) : 0;
+        swap.slots[i] = pool->edges->has_table ? micap_edge_table_slot(pool, row) : 0;
         swap.is_first[i] = micap_edge_is_linked(pool, row) && is_first(pool, row);
     }
     return swap;
@@ -370,7 +186,7 @@ static void raise_ranks(mica_pool *pool, uint32_t row, mica_version version)
     bool moves = next != MICAP_ROW_NONE && micap_edge_rank(pool, row) >= micap_edge_rank(pool, next);
     for (; row != MICAP_ROW_NONE && (moves || micap_edge_rank(pool, row) <= rank); row = pool->links[row].next) {
         if (++rank > UINT32_MAX) {
-            renumber(pool, first, version);
+            micap_edges_renumber(pool, first, version);
             return;
         }
         micap_pool_touch(pool, MICAP_ALL_COLUMNS, row, 1, version);
@@ -454,7 +270,7 @@ static MICAP_COLD void link_one_by_one(mica_pool *pool)
 {
     for (uint32_t row = 0; row < pool->row_limit; ++row) {
         mica_entity target = micap_edge_target(pool, row);
-        if (!can_link(pool, target))
+        if (!micap_edges_can_link(pool, target))
             continue;
         link_last(pool, row, target);
         uint32_t first = micap_edges_first(pool, target), at = row;
@@ -474,7 +290,7 @@ static bool link_sorted(mica_pool *pool)
     if (!keys)
         return false;
     for (uint32_t row = 0; row < pool->row_limit; ++row)
-        if (can_link(pool, micap_edge_target(pool, row)))
+        if (micap_edges_can_link(pool, micap_edge_target(pool, row)))
             keys[count++] = (edge_key){place_of(pool, row), micap_edge_target(pool, row).index, row};
     qsort(keys, count, sizeof *keys, compare_keys);
     for (uint32_t i = 0; i < count; ++i)
@@ -500,15 +316,10 @@ void micap_edges_relink(mica_pool *pool, mica_version version)
     if (!pool->row_limit)
         return;
     clear_links(pool);
-    fill_table(pool);
+    micap_edge_table_renew(pool);
     if (!link_sorted(pool))
         link_one_by_one(pool);
     settle_ranks(pool, version);
-}
-
-void micap_edges_restore_table(mica_pool *pool)
-{
-    fill_table(pool);
 }
 
 bool micap_edges_reserve_clone(mica_pool *to, const mica_pool *from)
@@ -516,11 +327,13 @@ bool micap_edges_reserve_clone(mica_pool *to, const mica_pool *from)
     for (uint32_t row = 0; row < from->row_limit; ++row)
         if (micap_edge_is_linked(from, row) && !micap_edges_reserve_target(to, micap_edge_target(from, row).index))
             return false;
-    return true;
+    to->edges->has_table = from->edges->has_table;
+    return micap_edge_table_reserve(to, from->row_limit);
 }
 
 void micap_edges_finish_clone(mica_pool *to)
 {
+    micap_edge_table_fill(to);
     for (uint32_t row = 0; row < to->row_limit; ++row)
         if (micap_edge_is_linked(to, row) && is_first(to, row))
             set_first(to, row);
@@ -528,10 +341,8 @@ void micap_edges_finish_clone(mica_pool *to)
 
 void micap_edges_trim(mica_pool *pool)
 {
-    micap_pool_edges *edges = pool->edges;
-    micap_map_trim(&edges->targets);
-    if (edges->has_table && slots_for(pool->row_limit) < edges->slot_count)
-        resize_table(pool, slots_for(pool->row_limit)); /* or, without memory for it, it stays large */
+    micap_map_trim(&pool->edges->targets);
+    micap_edge_table_trim(pool);
 }
 
 size_t micap_edges_bytes(const mica_pool *pool)
@@ -567,7 +378,7 @@ static const char *check_edge(const mica_pool *pool, uint32_t row)
     bool is_alive = edges->is_alive(pool->world, target);
     if (is_alive != micap_edge_is_linked(pool, row))
         return "an edge is linked while its target is alive";
-    if (edges->has_table && !edges->slots[slot_of(pool, row)])
+    if (edges->has_table && !edges->slots[micap_edge_table_slot(pool, row)])
         return "the table has every edge";
     if (micap_pool_is_first(pool, row)) {
         uint32_t count = 0;

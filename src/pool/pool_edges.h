@@ -3,8 +3,10 @@
  *     owner   value: fields, target, rank   next, previous   links
  *
  * The edges of a source are its instances, linked by `next` and `previous`. The links connect the edges of a target in the same way, in
- * the order of their ranks; an index by target finds the first one. A table finds the edge of a source and a target. An exclusive
- * relation needs no table: a source has one edge.
+ * the order of their ranks; an index by target finds the first one.
+ *
+ *     pool_edge_table   finds the edge of a source and a target where a source has many
+ *     pool_edge_rows    adds and removes edges
  *
  * Links are an ordinary column: snapshots save and restore them with the row. Ranks are ordinary data: saved and sent with the value, so
  * that the order can be made again elsewhere.
@@ -13,6 +15,7 @@
 #ifndef MICAP_POOL_POOL_EDGES_H
 #define MICAP_POOL_POOL_EDGES_H
 
+#include "base/assert.h"
 #include "pool/pool.h"
 
 /* Of an edge and, in the first edge of a list, how long that is. */
@@ -23,21 +26,29 @@ typedef struct micap_edge_links {
     uint32_t target_count; /* of the first edge of a target: how many lead to it */
 } micap_edge_links;
 
+/* The target_count of an edge that waits, and whose add hook has not run. */
+#define MICAP_EDGE_UNSEEN UINT32_MAX
+
 typedef struct micap_pool_edges {
     micap_index targets; /* a map from targets to their first edges */
-    uint32_t *slots;     /* open addressing by source and target: row + 1; 0 is empty */
+    uint32_t *slots;     /* see pool_edge_table: row + 1; 0 is empty */
     uint32_t slot_count;
     uint32_t used;
     uint32_t target_offset; /* in the value */
     uint32_t rank_offset;
     bool has_table;
-    bool waits; /* new edges are not linked until micap_edges_relink */
+    bool is_acyclic;
+    bool changes_fast; /* trivial values, no hooks, not symmetric: see relation/relate.c */
+    bool waits;        /* new edges are not linked until micap_edges_relink */
     bool (*is_alive)(const mica_world *world, mica_entity entity); /* of the world; nil is not */
 } micap_pool_edges;
 
 /* Gives a pool of a relation its edges; false if memory is short. */
 bool micap_edges_create(mica_pool *pool);
 void micap_edges_free(mica_pool *pool);
+
+/* Of a relation that has a table: see pool_edge_table.h. */
+uint32_t micap_edge_table_find(const mica_pool *pool, mica_entity source, mica_entity target);
 
 static inline mica_entity micap_edge_target(const mica_pool *pool, uint32_t row)
 {
@@ -54,7 +65,22 @@ static inline uint32_t micap_edge_rank(const mica_pool *pool, uint32_t row)
 }
 
 /* The edge from a source to a target, or MICAP_ROW_NONE. */
-uint32_t micap_edges_find(const mica_pool *pool, mica_entity source, mica_entity target);
+static inline uint32_t micap_edges_find(const mica_pool *pool, mica_entity source, mica_entity target)
+{
+    if (MICAP_UNLIKELY(pool->edges->has_table))
+        return micap_edge_table_find(pool, source, target);
+    uint32_t row = micap_map_find(&pool->index, source);
+    while (row != MICAP_ROW_NONE && !mica_same(micap_edge_target(pool, row), target))
+        row = pool->next[row];
+    return row;
+}
+
+/* How many edges a source has. */
+static inline uint32_t micap_edges_from(const mica_pool *pool, mica_entity source)
+{
+    uint32_t first = micap_map_find(&pool->index, source);
+    return first == MICAP_ROW_NONE ? 0 : pool->links[first].source_count;
+}
 
 /* The first edge to a target, or MICAP_ROW_NONE. */
 static inline uint32_t micap_edges_first(const mica_pool *pool, mica_entity target)
@@ -62,24 +88,23 @@ static inline uint32_t micap_edges_first(const mica_pool *pool, mica_entity targ
     return micap_map_find(&pool->edges->targets, target);
 }
 
+/* The target with the lowest index from `from` on, of a symmetric relation also the source; nil if there is none. */
+mica_entity micap_edges_next_target(const mica_pool *pool, uint32_t from);
+
 static inline bool micap_edge_is_linked(const mica_pool *pool, uint32_t row)
 {
     return pool->links[row].previous != MICAP_ROW_NONE;
 }
 
-/* Make room for `more` edges in the table, and for a target in the index; false if memory is short. */
-bool micap_edges_reserve(mica_pool *pool, uint64_t more);
+/* Makes room for a target in the index; false if memory is short. */
 bool micap_edges_reserve_target(mica_pool *pool, uint32_t target_index);
 
-/* The rest is called by pool_rows. A row was appended to the edges of its owner, of which `first` was the first one, or MICAP_ROW_NONE.
- * It becomes the last edge of its target, with its own rank if that is higher than the others. */
-void micap_edges_append(mica_pool *pool, uint32_t row, uint32_t first, mica_version version);
-/* A row is about to be removed from the edges of its owner. */
-void micap_edges_drop(mica_pool *pool, uint32_t row);
-/* Makes the copies of the edges that a row is linked to. */
-void micap_edges_preserve(const mica_pool *pool, uint32_t row);
-/* A row was copied to a free one. */
-void micap_edges_moved(mica_pool *pool, uint32_t from, uint32_t to);
+/* Whether an edge to this target is linked: it is alive, and there is room for it. */
+bool micap_edges_can_link(const mica_pool *pool, mica_entity target);
+
+/* Gives all edges of a target, of which this is the first one, small ranks again. */
+MICAP_COLD void micap_edges_renumber(mica_pool *pool, uint32_t first, mica_version version);
+
 /* The instances of a source were put into another order. */
 void micap_edges_reordered(mica_pool *pool, uint32_t old_first, uint32_t first);
 
@@ -101,10 +126,7 @@ void micap_edges_place(mica_pool *pool, uint32_t row, uint32_t before, mica_vers
 /* Links all edges anew, in the order of their ranks; those without one come last. There is room for them and their targets. */
 void micap_edges_relink(mica_pool *pool, mica_version version);
 
-/* Makes the table anew after rows were restored. */
-void micap_edges_restore_table(mica_pool *pool);
-
-/* Clones: make room for the targets of another pool, false if memory is short; and fill the index when the rows and the table are there. */
+/* Clones: make room for the targets of another pool, false if memory is short; and fill the index and the table when the rows are there. */
 bool micap_edges_reserve_clone(mica_pool *to, const mica_pool *from);
 void micap_edges_finish_clone(mica_pool *to);
 

@@ -4,7 +4,7 @@
 #include "pool/pool_fast_rows.h"
 #include "pool/pool_undo.h"
 #include "pool/pool_group.h"
-#include "pool/pool_edges.h"
+#include "pool/pool_edge_rows.h"
 
 static void set_row(mica_pool *pool, mica_entity entity, uint32_t row)
 {
@@ -46,6 +46,10 @@ static void set_bit(mica_pool *pool, uint32_t row, bool value)
 
 void micap_pool_append(mica_pool *pool, mica_entity entity, mica_version version)
 {
+    if (MICAP_UNLIKELY(pool->edges != NULL)) {
+        micap_edges_append_any(pool, entity, version);
+        return;
+    }
     ++pool->count;
     ++pool->stamp;
     if (pool->kind == MICAP_POOL_TAG) {
@@ -65,8 +69,6 @@ void micap_pool_append(mica_pool *pool, mica_entity entity, mica_version version
         set_row(pool, entity, row);
     if (pool->next)
         link_last(pool, row, first);
-    if (pool->edges)
-        micap_edges_append(pool, row, first, version);
     if (pool->enabled)
         pool->enabled[row] = first == MICAP_ROW_NONE ? 1 : pool->enabled[first]; /* a switch is of all instances */
     if (pool->added)
@@ -126,8 +128,6 @@ static void move_row(mica_pool *pool, uint32_t from, uint32_t to)
         pool->previous[next] = to;
     else if (!is_first)
         pool->previous[first] = to;
-    if (pool->edges)
-        micap_edges_moved(pool, from, to);
 }
 
 static void drop_direct(mica_pool *pool, uint32_t row)
@@ -156,12 +156,14 @@ static void preserve_chain(const mica_pool *pool, uint32_t row)
     for (uint32_t i = 0; i < 3; ++i)
         if (others[i] != MICAP_ROW_NONE)
             micap_pool_preserve(pool, others[i], 1);
-    if (pool->edges)
-        micap_edges_preserve(pool, row);
 }
 
 void micap_pool_drop_row(mica_pool *pool, uint32_t row, mica_version version)
 {
+    if (MICAP_UNLIKELY(pool->edges != NULL)) {
+        micap_edges_drop(pool, row, version);
+        return;
+    }
     ++pool->stamp;
     --pool->count;
     if (pool->present) {
@@ -175,8 +177,6 @@ void micap_pool_drop_row(mica_pool *pool, uint32_t row, mica_version version)
     uint32_t last = pool->row_limit - 1;
     preserve_chain(pool, row);
     preserve_chain(pool, last);
-    if (pool->edges)
-        micap_edges_drop(pool, row);
     unlink_row(pool, row);
     if (row != last) {
         micap_pool_touch_row(pool, row, version);

@@ -1,6 +1,7 @@
 /* Copies are made of slices of rows with all their lanes, and of blocks of bits. */
 #include "pool/pool_undo.h"
-#include "pool/pool_edges.h"
+#include "base/assert.h"
+#include "pool/pool_edge_table.h"
 #include "pool/pool_rows.h"
 
 enum { BLOCK_WORDS = 64 };
@@ -184,7 +185,7 @@ void micap_pool_restore_index(mica_pool *pool)
                 micap_hash_set(&pool->index, pool->owners, pool->owners[row].index, row);
     }
     if (pool->edges && pool->is_shuffled)
-        micap_edges_restore_table(pool);
+        micap_edge_table_fill(pool);
     pool->is_shuffled = false;
 }
 
@@ -259,7 +260,7 @@ void micap_pool_touch_unmarked(const mica_pool *pool, uint32_t lane, uint32_t ro
     for (mica_version *stamps = micap_pool_stamps(pool, row); stamps <= last; stamps += pool->stamp_count) {
         uint32_t begin = lane == MICAP_ALL_COLUMNS ? 1 : 1 + lane,
                  end = lane == MICAP_ALL_COLUMNS ? data_end : 2 + lane;
-        mica_version old = __atomic_load_n(&stamps[begin], __ATOMIC_ACQUIRE);
+        mica_version old = MICAP_LOAD(&stamps[begin], MICAP_ACQUIRE);
         if (MICAP_UNLIKELY(micap_stamp_version(old) < pool->undo->before))
             micap_pool_save_slices(pool, row, 1);
         for (uint32_t i = begin; i < end; ++i) /* threads that write different rows of a slice stamp it alike */

@@ -22,7 +22,7 @@ typedef struct micap_loading {
     uint32_t live_capacity;
 } loading;
 
-__attribute__((format(printf, 3, 4))) static bool refuse(loading *work, mica_result result, const char *format, ...)
+MICAP_FORMAT(3, 4) static bool refuse(loading *work, mica_result result, const char *format, ...)
 {
     if (!work->error)
         return false;

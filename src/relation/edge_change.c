@@ -1,6 +1,7 @@
 #include "relation/edge_change.h"
 
 #include "base/argument.h"
+#include "base/assert.h"
 #include "base/bits.h"
 #include "core/commands/module_notes.h"
 #include "core/entity/destroy.h"
@@ -62,6 +63,11 @@ static bool make_value(mica_world *world, const mica_pool *pool, const micap_edg
 {
     const micap_type *type = pool->type;
     bool fine = true;
+    if (MICAP_LIKELY(!change->value && !change->fields && type->trivial && !type->initial)) {
+        if (pool->edges->target_offset)
+            memset(to, 0, pool->value_bytes);
+        return true;
+    }
     if (change->value) {
         micap_values_move(type, to, change->value, 1);
     } else if (!change->fields) {
@@ -83,9 +89,10 @@ static bool replace_fields(mica_world *world, mica_pool *pool, uint32_t row, con
     uint32_t rank = micap_edge_rank(pool, row);
     micap_pool_touch_value(pool, row, micap_version(world));
     if (pool->type->trivial) {
+        const void *fields = change->value ? change->value : change->fields;
+        MICAP_ASSERT(fields, "a change has fields");
         if (value != change->fields)
-            memmove(value, change->value ? change->value : change->fields,
-                    change->value ? pool->edges->target_offset : change->fields_bytes);
+            memmove(value, fields, change->value ? pool->edges->target_offset : change->fields_bytes);
         return true;
     }
     if (!make_value(world, pool, change, pool->scratch))
@@ -110,8 +117,7 @@ static void make_way(mica_world *world, mica_pool *pool, mica_entity entity)
 static uint32_t add_edge(mica_world *world, mica_pool *pool, const micap_edge_change *change)
 {
     const mica_type *type = &pool->type->type;
-    if (MICAP_UNLIKELY(!micap_pools_make_room(world, pool, change->source, 1) ||
-                       !micap_pools_make_room_for_target(world, pool, change->target))) {
+    if (MICAP_UNLIKELY(!micap_pools_make_room_for_edge(world, pool, change->source, change->target))) {
         micap_fail_memory(world, type->name);
         return MICAP_ROW_NONE;
     }
@@ -123,7 +129,8 @@ static uint32_t add_edge(mica_world *world, mica_pool *pool, const micap_edge_ch
     if (!make_value(world, pool, change, value))
         return MICAP_ROW_NONE;
     set_ends(pool, value, change->target, change->rank);
-    uint32_t row = micap_pools_commit(world, pool, change->source);
+    uint32_t row = change->dangles ? micap_pools_commit(world, pool, change->source)
+                                   : micap_pools_commit_edge(world, pool, change->source, change->target);
     if (MICAP_UNLIKELY(pool->hook_mask & 1 << MICA_EVENT_ADD))
         micap_pools_run_hook(world, MICA_EVENT_ADD, pool, row, 1);
     return row;
@@ -195,7 +202,9 @@ static void undo_note(mica_world *world, micap_note *note)
 
 static void relate_noted(mica_world *world, edge_note *edge)
 {
+    MICAP_ASSERT(edge->type, "an edge has a relation");
     mica_pool *pool = micap_pool_of(world, edge->type->id);
+    MICAP_ASSERT(pool, "room was made for the edge");
     bool is_source = micap_is_row(micap_locate(world, edge->source));
     if (is_source && micap_is_row(micap_locate(world, edge->target))) {
         micap_edge_change change = {

@@ -107,83 +107,76 @@ uint32_t mica_source_count_id(const mica_world *world, mica_entity target, mica_
     return count_to(pool, target) + (pool->type->type.symmetric ? count_from(pool, target) : 0);
 }
 
-/* The first row of a list: of the edges that lead from the entity, or to it. */
-static uint32_t first_row(const mica_pool *pool, mica_entity center, bool to_targets)
+enum { TARGET_SHIFT = 2, SOURCE_SHIFT = 4 };
+_Static_assert(sizeof(uint32_t) == 1 << TARGET_SHIFT && sizeof(micap_edge_links) == 1 << SOURCE_SHIFT &&
+                   offsetof(micap_edge_links, next) == 0,
+               "rows of links are shifted");
+
+/* An iteration over the edges that lead from an entity. Addresses are those of row 0 where rows count from 1. */
+static MICAP_INLINE mica_edges begin_targets(const mica_pool *pool, mica_entity source, bool has_second)
 {
-    return to_targets ? micap_pool_row(pool, center) : micap_edges_first(pool, center);
+    uintptr_t values = (uintptr_t)pool->values - pool->value_bytes;
+    return (mica_edges){.entity = mica_nil(),
+                        .private_ = {.pool = pool,
+                                     .now = &pool->stamp,
+                                     .stamp = pool->stamp,
+                                     .row = micap_map_find(&pool->index, source) + 1, /* MICAP_ROW_NONE becomes 0 */
+                                     .entities = values + pool->edges->target_offset,
+                                     .next = (uintptr_t)pool->next - ((uintptr_t)1 << TARGET_SHIFT),
+                                     .next_shift = TARGET_SHIFT,
+                                     .entity_bytes = pool->value_bytes,
+                                     .values = values,
+                                     .value_bytes = pool->value_bytes,
+                                     .has_second = has_second,
+                                     .center = source}};
 }
 
-static mica_edges begin(const mica_world *world, mica_entity center, mica_component relation, bool to_targets,
-                        const char *what)
+/* The same, of those that lead to it. */
+static MICAP_INLINE mica_edges begin_sources(const mica_pool *pool, mica_entity target)
 {
-    mica_edges edges = {.entity = mica_nil()};
-    const mica_pool *pool = micap_relation_pool(world, relation, what);
-    if (!pool)
-        return edges;
-    to_targets |= pool->type->type.symmetric;
-    uint32_t row = first_row(pool, center, to_targets);
-    edges.private_.pool = pool;
-    edges.private_.row = row + 1; /* MICAP_ROW_NONE becomes 0 */
-    edges.private_.stamp = pool->stamp;
-    edges.private_.to_targets = to_targets;
-    edges.private_.center = center;
-    return edges;
+    return (mica_edges){.entity = mica_nil(),
+                        .private_ = {.pool = pool,
+                                     .now = &pool->stamp,
+                                     .stamp = pool->stamp,
+                                     .row = micap_edges_first(pool, target) + 1,
+                                     .entities = (uintptr_t)pool->owners - sizeof(mica_entity),
+                                     .next = (uintptr_t)pool->links - ((uintptr_t)1 << SOURCE_SHIFT),
+                                     .next_shift = SOURCE_SHIFT,
+                                     .entity_bytes = (uint32_t)sizeof(mica_entity),
+                                     .values = (uintptr_t)pool->values - pool->value_bytes,
+                                     .value_bytes = pool->value_bytes,
+                                     .center = target}};
 }
 
 mica_edges mica_targets_id(const mica_world *world, mica_entity source, mica_component relation)
 {
     if (MICAP_MISSING(NULL, world))
         return (mica_edges){.entity = mica_nil()};
-    return begin(world, source, relation, true, "targets");
+    const mica_pool *pool = micap_pool_of(world, relation);
+    if (MICAP_UNLIKELY(!pool || !pool->edges))
+        return micap_relation_pool(world, relation, "targets"), (mica_edges){.entity = mica_nil()};
+    return begin_targets(pool, source, pool->type->type.symmetric);
 }
 
 mica_edges mica_sources_id(const mica_world *world, mica_entity target, mica_component relation)
 {
     if (MICAP_MISSING(NULL, world))
         return (mica_edges){.entity = mica_nil()};
-    return begin(world, target, relation, false, "sources");
+    const mica_pool *pool = micap_pool_of(world, relation);
+    if (MICAP_UNLIKELY(!pool || !pool->edges))
+        return micap_relation_pool(world, relation, "sources"), (mica_edges){.entity = mica_nil()};
+    return MICAP_UNLIKELY(pool->type->type.symmetric) ? begin_targets(pool, target, true) : begin_sources(pool, target);
 }
 
-/* The end of a list: a symmetric relation has a second one. */
-static bool end_list(mica_edges *edges)
+mica_edges mica_edges_turn(const mica_pool *pool, mica_entity center, uint32_t stamp)
 {
-    const mica_pool *pool = edges->private_.pool;
-    edges->entity = mica_nil();
-    edges->fields = NULL;
-    if (!pool || !pool->type->type.symmetric || edges->private_.is_second)
-        return false;
-    edges->private_.is_second = true;
-    edges->private_.to_targets = false;
-    edges->private_.row = first_row(pool, edges->private_.center, false) + 1;
-    return edges->private_.row != 0;
-}
-
-static MICAP_COLD bool fail_changed(mica_edges *edges)
-{
-    micap_fail(edges->private_.pool->world, MICA_ERROR_INVALID, no_location,
+    const mica_edges none = {.entity = mica_nil()};
+    if (MICAP_MISSING(NULL, pool) || MICAP_INVALID(pool->world, !pool->edges, pool, "must be the pool of a relation"))
+        return none;
+    if (pool->stamp == stamp)
+        return begin_sources(pool, center);
+    micap_fail(pool->world, MICA_ERROR_INVALID, no_location,
                "edges: an iteration over %s went on after edges were added or removed: defer the changes",
-               edges->private_.pool->type->type.name);
-    *edges = (mica_edges){.entity = mica_nil()};
-    return false;
-}
-
-bool mica_edge_next(mica_edges *edges)
-{
-    if (MICAP_MISSING(NULL, edges))
-        return false;
-    const mica_pool *pool = edges->private_.pool;
-    if (MICAP_UNLIKELY(!edges->private_.row) && !end_list(edges))
-        return false;
-    if (MICAP_UNLIKELY(edges->private_.stamp != pool->stamp))
-        return fail_changed(edges);
-    uint32_t row = edges->private_.row - 1;
-    edges->fields = micap_pool_value(pool, row);
-    if (edges->private_.to_targets) {
-        edges->entity = micap_edge_target(pool, row);
-        edges->private_.row = pool->next[row] + 1;
-    } else {
-        edges->entity = pool->owners[row];
-        edges->private_.row = pool->links[row].next + 1;
-    }
-    return true;
+               pool->type->type.name);
+    return none;
 }

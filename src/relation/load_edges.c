@@ -65,7 +65,14 @@ static void sort_by_rank(const loading *work)
     qsort(work->edges, work->count, sizeof *work->edges, compare_edges);
 }
 
-/* Whether an edge can't be added. Edges that stay when their target is destroyed have lost it in a file. */
+/* Whether an edge without a target is added: it stayed when its target was destroyed, or it is an edge of a replica that never had the
+ * target, and this world continues that replica. */
+static bool may_dangle(const loading *work)
+{
+    return work->pool->type->type.on_target == MICA_TARGET_KEEP || work->world->entities.preset;
+}
+
+/* Whether an edge can't be added. */
 static bool is_left_out(const loading *work, const micap_edge_change *change)
 {
     return !micap_is_row(micap_locate(work->world, change->source)) ||
@@ -77,7 +84,6 @@ static bool is_left_out(const loading *work, const micap_edge_change *change)
 static mica_result relate_all(const loading *work)
 {
     mica_world *world = work->world;
-    bool may_dangle = work->pool->type->type.on_target == MICA_TARGET_KEEP;
     for (uint32_t i = 0; i < work->count; ++i) {
         uint32_t position = work->edges[i].position;
         micap_edge_change change = {.source = work->sources[position],
@@ -85,7 +91,7 @@ static mica_result relate_all(const loading *work)
                                     .fields = value_at(work, position),
                                     .fields_bytes = work->pool->edges->target_offset,
                                     .rank = work->edges[i].rank <= UINT32_MAX ? (uint32_t)work->edges[i].rank : 0};
-        change.dangles = may_dangle && mica_is_nil(change.target);
+        change.dangles = may_dangle(work) && mica_is_nil(change.target);
         if (is_left_out(work, &change))
             continue;
         work->edges[i].row = micap_edge_relate(world, work->pool, &change, (mica_location){0});

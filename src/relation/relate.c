@@ -1,11 +1,12 @@
 /* The public functions that change edges. */
 #include "base/argument.h"
 #include "core/events/hooks.h"
+#include "core/storage/pool_lookup.h"
 #include "core/storage/rows.h"
 #include "core/world/report.h"
 #include "core/world/stale_pointers.h"
 #include "mica/relation.h"
-#include "pool/pool_undo.h"
+#include "pool/pool_fast_edges.h"
 #include "relation/edge_change.h"
 #include "relation/edge_lookup.h"
 
@@ -18,6 +19,60 @@ static bool are_alive(const mica_world *world, mica_entity source, mica_entity t
         return true;
     micap_fail_dead(world, is_source ? target : source, what);
     return false;
+}
+
+static bool is_fast(const mica_world *world, const mica_pool *pool)
+{
+    return MICAP_LIKELY(pool && pool->edges && pool->edges->changes_fast && !pool->edges->waits && !world->undo.before);
+}
+
+/* Whether an entity has a row; of those whose records are not where the public headers find them, the general path knows. */
+static MICAP_INLINE bool is_living(const mica_world *world, mica_entity entity)
+{
+    const mica_private_lookup *lookup = &world->lookup;
+    if (MICAP_UNLIKELY(entity.index >= lookup->record_count))
+        return false;
+    uint64_t number = mica_private_chunk_number(mica_private_record(lookup, entity.index), entity.generation);
+    return number - (MICAP_CHUNK_PENDING + 1) < lookup->chunk_capacity;
+}
+
+/* Whether a source whose first edge this is can have one more, to another target, before a table has them. */
+static bool may_add(const mica_pool *pool, uint32_t first, mica_entity target)
+{
+    for (uint32_t row = first; row != MICAP_ROW_NONE; row = pool->next[row])
+        if (mica_same(micap_edge_target(pool, row), target))
+            return false;
+    return pool->links[first].source_count < MICAP_EDGES_WALKED;
+}
+
+/* The fast path, for a pool for which is_fast: the fields of a new edge, or NULL if there is one, or if it needs the general path, which
+ * also reports what is wrong. */
+static MICAP_INLINE void *relate_fast(mica_world *world, mica_pool *pool, mica_entity source, mica_entity target)
+{
+    const micap_pool_edges *edges = pool->edges;
+    uint64_t *from = micap_map_at(&pool->index, source.index), *to = micap_map_at(&edges->targets, target.index);
+    uint64_t *mask = micap_map_at(&world->pools.masks, source.index);
+    if (MICAP_UNLIKELY(!from || !to || !mask || pool->row_limit == pool->capacity || edges->has_table ||
+                       source.index == target.index || !is_living(world, source) || !is_living(world, target)))
+        return NULL;
+    if (MICAP_UNLIKELY(*from) && (pool->type->type.exclusive || !may_add(pool, (uint32_t)*from - 1, target)))
+        return NULL;
+    if (edges->is_acyclic && micap_edges_first(pool, source) != MICAP_ROW_NONE)
+        return NULL; /* it may close a circle */
+    mica_version version = micap_version(world);
+    char *value = pool->values + (size_t)pool->row_limit * pool->value_bytes;
+    if (edges->target_offset)
+        memset(value, 0, pool->value_bytes);
+    memcpy(value + edges->target_offset, &target, sizeof target);
+    uint32_t row = micap_edges_own_row(pool, source, version);
+    micap_pool_check_write(pool, row, 1);
+    micap_stamp(&micap_pool_stamps(pool, row)[1], version); /* the program may write to it */
+    micap_edges_join_source(pool, row, source, from);
+    micap_edges_join_target(pool, row, target, to, 0, version);
+    *mask |= (uint64_t)1 << pool->bit;
+    micap_attach(&world->attachments, target.index);
+    world->structure += pool->is_queried;
+    return value;
 }
 
 /* Relates now. Returns the row, or MICAP_ROW_NONE with a report. */
@@ -39,7 +94,11 @@ void *mica_relate_id(mica_world *world, mica_entity source, mica_component relat
         return NULL;
     if (world->recording_depth)
         return mica_command_relate_id(micap_recorder(world), source, relation, target, no_location);
-    mica_pool *pool = micap_relation_use(world, relation, "relate");
+    mica_pool *pool = micap_pool_of(world, relation);
+    void *fields = is_fast(world, pool) ? relate_fast(world, pool, source, target) : NULL;
+    if (MICAP_LIKELY(fields))
+        return fields;
+    pool = micap_relation_use(world, relation, "relate");
     if (!pool)
         return NULL;
     uint32_t row = relate(world, pool, &(micap_edge_change){.source = source, .target = target});
@@ -64,6 +123,24 @@ static bool fits(const mica_value *fields)
     return fields->size_bytes >= end && fields->size_bytes <= type->type.fields[0].offset;
 }
 
+static bool lies_in(const mica_pool *pool, const void *at)
+{
+    return (uintptr_t)at - (uintptr_t)pool->values < (uintptr_t)pool->row_limit * pool->value_bytes;
+}
+
+/* Relates with fields of another edge, which may move when an edge is added: with a copy of them. */
+static bool relate_with_copy(mica_world *world, mica_pool *pool, micap_edge_change change)
+{
+    void *copy = micap_allocate(&world->memory, change.fields_bytes, MICAP_ARRAY_ALIGNMENT);
+    if (!copy)
+        return micap_fail_memory(world, pool->type->type.name), false;
+    memcpy(copy, change.fields, change.fields_bytes);
+    change.fields = copy;
+    bool done = relate(world, pool, &change) != MICAP_ROW_NONE;
+    micap_release(&world->memory, copy, change.fields_bytes, MICAP_ARRAY_ALIGNMENT);
+    return done;
+}
+
 bool mica_relate_with_id(mica_world *world, mica_entity source, mica_value fields, mica_entity target)
 {
     MICAP_IMMEDIATE_CHANGE(world);
@@ -79,6 +156,8 @@ bool mica_relate_with_id(mica_world *world, mica_entity source, mica_value field
     if (world->recording_depth)
         return micap_edge_record(micap_recorder(world), &change, fields.component, no_location) != NULL;
     mica_pool *pool = micap_relation_use(world, fields.component, "relate");
+    if (pool && fields.data && lies_in(pool, fields.data))
+        return relate_with_copy(world, pool, change);
     return pool && relate(world, pool, &change) != MICAP_ROW_NONE;
 }
 
@@ -108,6 +187,19 @@ uint32_t mica_relate_many_id(mica_world *world, mica_component relation, const m
     return done;
 }
 
+/* The fast path; false if there is no such edge. */
+static MICAP_INLINE bool unrelate_fast(mica_world *world, mica_pool *pool, mica_entity source, mica_entity target)
+{
+    uint32_t row = micap_edges_find(pool, source, target);
+    if (MICAP_UNLIKELY(row == MICAP_ROW_NONE))
+        return false;
+    if (pool->previous[row] == row && MICAP_LIKELY(world->pools.count <= 64))
+        *micap_map_entry_at(&world->pools.masks, source.index) &= ~((uint64_t)1 << pool->bit);
+    micap_edges_remove(pool, row, source, target, micap_version(world), true);
+    world->structure += pool->is_queried;
+    return true;
+}
+
 bool mica_unrelate_id(mica_world *world, mica_entity source, mica_component relation, mica_entity target)
 {
     MICAP_IMMEDIATE_CHANGE(world);
@@ -115,7 +207,10 @@ bool mica_unrelate_id(mica_world *world, mica_entity source, mica_component rela
         return false;
     if (world->recording_depth)
         return mica_command_unrelate_id(micap_recorder(world), source, relation, target, no_location);
-    mica_pool *pool = (mica_pool *)micap_relation_pool(world, relation, "unrelate");
+    mica_pool *pool = micap_pool_of(world, relation);
+    if (is_fast(world, pool) && MICAP_LIKELY(unrelate_fast(world, pool, source, target)))
+        return true;
+    pool = (mica_pool *)micap_relation_pool(world, relation, "unrelate");
     bool done = pool && micap_edge_unrelate(world, pool, source, target);
     if (done)
         micap_hooks_end(world);

@@ -6,6 +6,7 @@
  *     edge_change       one change, made now or by a flush
  *     relate            the public functions that change edges */
 #include "base/hash.h"
+#include "core/commands/command_buffer.h"
 #include "core/storage/pool_lookup.h"
 #include "core/world/report.h"
 #include "core/world/world_hash.h"
@@ -72,25 +73,62 @@ static mica_entity copy_of(const copies *list, mica_entity entity)
     return position ? list->to[position - 1] : entity;
 }
 
-/* The target of the n-th edge of an entity is read anew each time, since hooks may change edges. */
+/* An edge of an entity that is copied: hooks of the edges before it may remove it, or move its row. */
+typedef struct copied_edge {
+    mica_entity target;
+    uint32_t row;
+} copied_edge;
+
+enum { COPIED_ON_STACK = 16 };
+
+static void list_edges(const mica_pool *pool, uint32_t first, copied_edge *out)
+{
+    for (uint32_t row = first; row != MICAP_ROW_NONE; row = pool->next[row])
+        *out++ = (copied_edge){micap_edge_target(pool, row), row};
+}
+
+static bool copy_edge(mica_world *world, const mica_pool *pool, mica_entity from, copied_edge edge, mica_entity to,
+                      mica_entity target)
+{
+    uint32_t row = edge.row;
+    if (MICAP_UNLIKELY(row >= pool->row_limit || !mica_same(pool->owners[row], from) ||
+                       !mica_same(micap_edge_target(pool, row), edge.target)))
+        row = micap_edges_find(pool, from, edge.target);
+    if (row == MICAP_ROW_NONE)
+        return true;
+    mica_value fields = {pool->type->id, pool->edges->target_offset,
+                         pool->edges->target_offset ? micap_pool_value(pool, row) : NULL};
+    return mica_relate_with_id(world, to, fields, target) || micap_failure(world) != MICA_ERROR_MEMORY;
+}
+
+/* Whether an edge to this entity can be copied: not if it is dead, or if the clone is recorded after its destruction. */
+static bool is_lasting(mica_world *world, mica_entity target)
+{
+    return mica_is_alive(world, target) &&
+           !(world->recording_depth && micap_recording_destroys(world, &micap_recorder(world)->recording, target));
+}
+
+/* Copies the edges that the entity has now, except those that hooks remove before it is their turn. */
 static bool copy_edges(mica_world *world, const mica_pool *pool, const copies *list, uint32_t position)
 {
     mica_entity from = list->from[position], to = list->to[position];
-    bool is_monogamous = pool->type->type.symmetric && pool->type->type.exclusive;
-    for (uint32_t nth = 0;; ++nth) {
-        uint32_t row = micap_pool_row(pool, from);
-        for (uint32_t i = 0; i < nth && row != MICAP_ROW_NONE; ++i)
-            row = pool->next[row];
-        if (row == MICAP_ROW_NONE)
-            return true;
-        mica_entity old = micap_edge_target(pool, row), target = copy_of(list, old);
-        if (!mica_is_alive(world, target) || !mica_is_alive(world, to) || (is_monogamous && mica_same(old, target)))
+    bool is_monogamous = pool->type->type.symmetric && pool->type->type.exclusive, fine = true;
+    copied_edge few[COPIED_ON_STACK], *edges = few;
+    uint32_t count = micap_edges_from(pool, from);
+    size_t bytes = count * sizeof *edges;
+    if (count > COPIED_ON_STACK && !(edges = micap_allocate(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT)))
+        return micap_fail_memory(world, "clone"), false;
+    list_edges(pool, micap_pool_row(pool, from), edges);
+    for (uint32_t i = 0; fine && i < count; ++i) {
+        mica_entity target = copy_of(list, edges[i].target);
+        if (!is_lasting(world, target) || !mica_is_alive(world, to) ||
+            (is_monogamous && mica_same(edges[i].target, target)))
             continue; /* edges to the dead are not copied, nor what would take a partner away */
-        mica_value fields = {pool->type->id, pool->edges->target_offset,
-                             pool->edges->target_offset ? micap_pool_value(pool, row) : NULL};
-        if (!mica_relate_with_id(world, to, fields, target) && micap_failure(world) == MICA_ERROR_MEMORY)
-            return false;
+        fine = copy_edge(world, pool, from, edges[i], to, target);
     }
+    if (edges != few)
+        micap_release(&world->memory, edges, bytes, MICAP_ARRAY_ALIGNMENT);
+    return fine;
 }
 
 static bool copy_all(mica_world *world, void *state, const mica_entity *from, const mica_entity *to, uint32_t count)
@@ -184,8 +222,7 @@ static bool check_edge(const mica_world *world, const mica_pool *pool, uint32_t 
         return fail_check(world, pool, row, "an entity is not related to itself");
     if (type->exclusive && pool->next[row] != MICAP_ROW_NONE)
         return fail_check(world, pool, row, "a source of an exclusive relation has one edge");
-    if (pool->edges->has_table && micap_edge_is_linked(pool, row) &&
-        micap_edges_find(pool, pool->owners[row], target) != row)
+    if (micap_edge_is_linked(pool, row) && micap_edges_find(pool, pool->owners[row], target) != row)
         return fail_check(world, pool, row, "two entities have one edge");
     return true;
 }

@@ -1,6 +1,7 @@
 /* Writes deltas. Chunks and pools have stamps, by slice and column. What has none (how many rows an archetype has, toggles and
  * tags in pools, order of instances, singletons, names, links) is hashed, and the sender remembers since when the hash is what it is. */
 #include "base/argument.h"
+#include "base/assert.h"
 #include "base/hash.h"
 #include "core/storage/rows.h"
 #include "core/world/report.h"
@@ -488,19 +489,27 @@ static bool is_sent(const mica_world *world, mica_entity entity)
     return micap_is_row(micap_locate(world, entity));
 }
 
+/* Whether an entity is alive and not sent. */
+static bool is_pending(const mica_world *world, mica_entity entity)
+{
+    return mica_is_alive(world, entity) && !is_sent(world, entity);
+}
+
 static void put_names(mica_sender *sender)
 {
     const mica_world *world = sender->world;
     const micap_names *names = &world->names;
     micap_bytes *bytes = &sender->bytes;
-    if (!has_changed(sender, key_of("names", 0), micap_hash_names(world)))
+    uint64_t waiting = 0; /* names that are sent when the creation of their scope is applied */
+    for (uint32_t i = 0; i < names->entry_count; ++i)
+        waiting += names->entries[i].text && is_pending(world, names->entries[i].scope);
+    if (!has_changed(sender, key_of("names", 0), micap_hash_names(world) + waiting))
         return;
     uint32_t group = begin_group(bytes, MICAP_DELTA_NAMES), count_at = put_later(bytes), count = 0;
     for (uint32_t i = 0; i < names->entry_count; ++i) {
         const micap_name *name = &names->entries[i];
         size_t length = name->text ? strlen(name->text) : 0;
-        if (!length || length > MICAP_DELTA_NAME_BYTES_MAX || !is_sent(world, name->entity) ||
-            (!mica_is_nil(name->scope) && !is_sent(world, name->scope)))
+        if (!length || !is_sent(world, name->entity) || is_pending(world, name->scope))
             continue;
         put_handles(sender, &name->entity, 1);
         put_handles(sender, &name->scope, 1);
@@ -610,7 +619,7 @@ static void put_state(mica_sender *sender)
 
 static void put_header(mica_sender *sender)
 {
-    uint32_t mark = sender->is_foreign ? __builtin_bswap32(MICAP_DELTA_MARK) : MICAP_DELTA_MARK;
+    uint32_t mark = sender->is_foreign ? MICAP_SWAP_BYTES_32(MICAP_DELTA_MARK) : MICAP_DELTA_MARK;
     micap_bytes *bytes = &sender->bytes;
     micap_bytes_put(bytes, MICAP_DELTA_MAGIC, 8);
     micap_bytes_put(bytes, &mark, sizeof mark);

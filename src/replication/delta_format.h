@@ -32,7 +32,6 @@ enum {
     MICAP_DELTA_HEADER_BYTES = 48,
     MICAP_DELTA_CHECKSUM_AT = 40,
     MICAP_DELTA_LINK_PAGE = 1024, /* parents of neighbouring indices that are sent together */
-    MICAP_DELTA_NAME_BYTES_MAX = 4096,
 };
 
 typedef enum micap_delta_kind {

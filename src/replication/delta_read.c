@@ -1,6 +1,7 @@
 /* Verifies a delta. No other file checks a size, a count or a hash again. */
 #include "replication/delta_read.h"
 
+#include "base/assert.h"
 #include "core/state/state_records.h"
 #include "core/world/report.h"
 #include "replication/delta_checksum.h"
@@ -406,12 +407,12 @@ static mica_result read_names(micap_delta_work *work, micap_reader *reader)
         turn_handles(work, handles, 2);
         micap_delta_name name = {.length = micap_reader_take32(reader)};
         name.text = micap_reader_take(reader, name.length);
-        if (!name.text || !name.length || name.length > MICAP_DELTA_NAME_BYTES_MAX ||
-            memchr(name.text, '/', name.length) || memchr(name.text, 0, name.length))
+        if (!name.text || !name.length || memchr(name.text, '/', name.length) || memchr(name.text, 0, name.length))
             return refuse(work, reader, "a name is cut off, or is none");
         name.entity = micap_handle_at(handles, 0);
         name.scope = micap_handle_at(handles, 1);
-        if (!APPEND(work, names, name))
+        if (!APPEND(work, names, name) ||
+            !MICAP_RESERVE(&work->world->memory, work->name_text, &work->name_text_capacity, (uint64_t)name.length + 1))
             return refuse_memory(work);
     }
     return MICA_OK;
@@ -481,7 +482,7 @@ static mica_result read_header(micap_delta_work *work, micap_reader *reader)
     work->base = micap_reader_take64(&fields);
     work->version = micap_reader_take64(&fields);
     size_t byte_count = (size_t)(reader->end - reader->begin);
-    work->is_foreign = mark == __builtin_bswap32(MICAP_DELTA_MARK);
+    work->is_foreign = mark == MICAP_SWAP_BYTES_32(MICAP_DELTA_MARK);
     if (mark != MICAP_DELTA_MARK && !work->is_foreign)
         return refuse(work, reader, "its byte order is none");
     if (format != MICAP_DELTA_FORMAT)
@@ -548,6 +549,7 @@ void micap_delta_work_free(micap_delta_work *work)
     MICAP_RELEASE_ARRAY(memory, work->tags, work->tags_capacity);
     MICAP_RELEASE_ARRAY(memory, work->singletons, work->singletons_capacity);
     MICAP_RELEASE_ARRAY(memory, work->names, work->names_capacity);
+    MICAP_RELEASE_ARRAY(memory, work->name_text, work->name_text_capacity);
     MICAP_RELEASE_ARRAY(memory, work->links, work->links_capacity);
     MICAP_RELEASE_ARRAY(memory, work->records, work->records_capacity);
     MICAP_RELEASE_ARRAY(memory, work->state.data, work->state.capacity);

@@ -135,6 +135,8 @@ typedef struct micap_delta_work {
     MICAP_DELTA_LIST(micap_delta_tags, tags);
     MICAP_DELTA_LIST(micap_delta_value, singletons);
     MICAP_DELTA_LIST(micap_delta_name, names);
+    char *name_text; /* room for the longest */
+    uint32_t name_text_capacity;
     MICAP_DELTA_LIST(micap_delta_links, links);
     MICAP_DELTA_LIST(micap_delta_record, records);
     micap_bytes state;                     /* of the sender, as it will be */

@@ -677,12 +677,26 @@ static void await_edges(const micap_delta_work *work)
     const micap_pools *pools = &work->world->pools;
     for (uint32_t i = 0; i < work->pools_count; ++i) {
         const mica_pool *pool = micap_pool_of(work->world, work->pools[i].type->id);
+        MICAP_ASSERT(pool, "the tables of a delta have pools");
         if (pool->edges)
             pool->edges->waits = true;
     }
     for (uint32_t i = 0; i < pools->count; ++i)
         if (pools->all[i]->edges && pools->all[i]->type->type.on_target == MICA_TARGET_REFUSE)
             pools->all[i]->edges->waits = true;
+}
+
+/* Runs the hooks of edges that the delta added: their values are there. */
+static void show_new_edges(const micap_delta_work *work)
+{
+    for (uint32_t i = 0; i < work->pools_count; ++i) {
+        mica_pool *pool = micap_pool_of(work->world, work->pools[i].type->id);
+        if (!pool->edges || !(pool->hook_mask & 1 << MICA_EVENT_ADD))
+            continue;
+        for (uint32_t row = 0; row < pool->row_limit; ++row)
+            if (pool->links[row].target_count == MICAP_EDGE_UNSEEN)
+                micap_pools_run_hook(work->world, MICA_EVENT_ADD, pool, row, 1);
+    }
 }
 
 void micap_replica_apply(micap_delta_work *work)
@@ -713,6 +727,7 @@ void micap_replica_apply(micap_delta_work *work)
     for (uint32_t i = 0; i < work->tags_count; ++i)
         write_tags(work, &work->tags[i]);
     write_singletons(work);
+    show_new_edges(work);
     micap_pools_relink(work->world);
     call_added(work);
 }

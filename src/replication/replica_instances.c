@@ -4,7 +4,7 @@
 #include "core/storage/rows.h"
 #include "core/world/report.h"
 #include "mica/entity.h"
-#include "pool/pool_edges.h"
+#include "pool/pool_edge_table.h"
 #include "pool/pool_rows.h"
 #include "replication/replica_rules.h"
 
@@ -135,7 +135,7 @@ static bool make_lists(micap_delta_work *work, micap_delta_table *table, const m
 static bool make_room_for_targets(micap_delta_work *work, mica_pool *pool)
 {
     const micap_entity_map *twins = &work->replica->twins;
-    bool fine = micap_edges_reserve(pool, 0);
+    bool fine = micap_edge_table_reserve(pool, 0);
     for (uint32_t i = 0; fine && i < twins->capacity; ++i)
         if (!mica_is_nil(twins->entries[i].key))
             fine = micap_pools_make_room_for_target(work->world, pool, twins->entries[i].other);
@@ -169,7 +169,9 @@ uint32_t micap_instances_add(micap_delta_work *work, mica_pool *pool, mica_entit
     else
         micap_pool_make_value(pool, next, NULL);
     uint32_t row = micap_pools_commit(world, pool, entity);
-    if (pool->hook_mask & 1 << MICA_EVENT_ADD)
+    if (pool->edges)
+        pool->links[row].target_count = MICAP_EDGE_UNSEEN; /* its hook runs when its target is there */
+    else if (pool->hook_mask & 1 << MICA_EVENT_ADD)
         micap_pools_run_hook(world, MICA_EVENT_ADD, pool, row, 1);
     return row;
 }

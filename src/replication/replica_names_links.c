@@ -1,6 +1,7 @@
 /* Names and links, through the public API. */
 #include "replication/replica_names_links.h"
 
+#include "core/storage/names.h"
 #include "core/world/report.h"
 #include "mica/entity.h"
 #include "mica/hierarchy.h"
@@ -15,24 +16,67 @@ static void unname_all(micap_delta_work *work)
             mica_name_set(work->world, twins->entries[i].other, mica_nil(), NULL);
 }
 
+/* Names on their way, and the entities here that stand for scopes which the sender has destroyed. */
+typedef struct naming {
+    micap_delta_work *work;
+    micap_entity_map scopes;
+} naming;
+
+/* Where names are that the sender has in a scope that it destroyed. Where handles are mapped, an entity that is destroyed when all names
+ * are given. False if memory is short. */
+static bool destroyed_scope(naming *naming, mica_entity sender, mica_entity *out_scope)
+{
+    mica_world *world = naming->work->world;
+    *out_scope = sender;
+    if (!naming->work->replica->mapped)
+        return true;
+    const micap_twin *known = micap_entity_map_find(&naming->scopes, sender);
+    if (known) {
+        *out_scope = known->other;
+        return true;
+    }
+    *out_scope = micap_entity_map_reserve(world, &naming->scopes, 1) ? mica_create_id(world, NULL, 0) : mica_nil();
+    if (mica_is_nil(*out_scope))
+        return false;
+    micap_entity_map_add(&naming->scopes, &(micap_twin){.key = sender, .other = *out_scope});
+    return true;
+}
+
+static mica_result name_one(naming *naming, const micap_delta_name *name)
+{
+    const mica_replica *replica = naming->work->replica;
+    mica_world *world = naming->work->world;
+    mica_entity entity = micap_replica_living(replica, name->entity);
+    mica_entity scope = micap_replica_living(replica, name->scope);
+    bool is_destroyed = mica_is_nil(scope) && !mica_is_nil(name->scope);
+    if (mica_is_nil(entity) || mica_same(name->entity, name->scope) ||
+        (is_destroyed && !replica->mapped && mica_is_alive(world, name->scope))) /* which is the receiver's own */
+        return MICA_OK;
+    if (is_destroyed && !destroyed_scope(naming, name->scope, &scope))
+        return micap_fail_memory(world, "delta");
+    char *text = naming->work->name_text;
+    memcpy(text, name->text, name->length);
+    text[name->length] = 0;
+    if (micap_name_is_taken(world, scope, text)) /* the receiver has it itself */
+        return MICA_OK;
+    micap_taken_name old;
+    mica_result result = micap_name_exchange(world, entity, scope, text, &old);
+    micap_name_release(world, &old);
+    return result;
+}
+
 static mica_result name_all(micap_delta_work *work)
 {
-    const mica_replica *replica = work->replica;
     mica_world *world = work->world;
-    for (uint32_t i = 0; i < work->names_count; ++i) {
-        const micap_delta_name *name = &work->names[i];
-        mica_entity entity = micap_replica_living(replica, name->entity);
-        mica_entity scope = micap_replica_living(replica, name->scope);
-        char text[MICAP_DELTA_NAME_BYTES_MAX + 1];
-        memcpy(text, name->text, name->length);
-        text[name->length] = 0;
-        bool is_lost = mica_is_nil(entity) || mica_same(entity, scope) ||
-                       (mica_is_nil(scope) && !mica_is_nil(name->scope)) ||
-                       !mica_is_nil(mica_find_from(world, scope, text)); /* the receiver has it itself */
-        if (!is_lost && mica_name_set(world, entity, scope, text) == MICA_ERROR_MEMORY)
-            return MICA_ERROR_MEMORY;
-    }
-    return MICA_OK;
+    naming naming = {.work = work};
+    mica_result result = MICA_OK;
+    for (uint32_t i = 0; result == MICA_OK && i < work->names_count; ++i)
+        result = name_one(&naming, &work->names[i]);
+    for (uint32_t i = 0; i < naming.scopes.capacity; ++i)
+        if (!mica_is_nil(naming.scopes.entries[i].key))
+            mica_destroy(world, naming.scopes.entries[i].other);
+    MICAP_RELEASE_ARRAY(&world->memory, naming.scopes.entries, naming.scopes.capacity);
+    return result;
 }
 
 /* Before a sibling, or as the last child of a parent, or as a root. A name that the receiver gave is removed if another has it

@@ -3,6 +3,7 @@
 #include "snapshot/hash_diff.h"
 
 #include "base/argument.h"
+#include "base/assert.h"
 #include "core/world/world_hash.h"
 #include "mica/entity.h"
 #include "snapshot/hash_tree.h"
@@ -12,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-__attribute__((format(printf, 3, 4))) static void append(char *text, size_t capacity, const char *format, ...)
+MICAP_FORMAT(3, 4) static void append(char *text, size_t capacity, const char *format, ...)
 {
     size_t length = strlen(text);
     va_list arguments;

@@ -1,15 +1,13 @@
 #include "sql/component_table.h"
 #include "sql/column.h"
 #include "sql/component_write.h"
-#include "sql/row_scan.h"
+#include "sql/index_plan.h"
 #include "sql/transaction.h"
 #include "sql/value_read.h"
 
 #include "mica/entity.h"
 
 #include <string.h>
-
-enum { PLAN_SCAN = 0, PLAN_ENTITY = 1, LOOK_UP_COST = 4 };
 
 typedef struct cursor {
     sqlite3_vtab_cursor base;
@@ -23,25 +21,7 @@ static const micap_sql_table *table_of(const cursor *cursor)
 
 static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
-    const micap_sql_table *table = ((micap_sql_vtab *)vtab)->table;
-    bool is_unique = !table->type->many;
-    for (int i = 0; table->entity_column >= 0 && i < info->nConstraint; ++i) {
-        const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
-        bool names_entity = constraint->iColumn == table->entity_column || (constraint->iColumn < 0 && is_unique);
-        if (!constraint->usable || !names_entity || constraint->op != SQLITE_INDEX_CONSTRAINT_EQ)
-            continue;
-        info->aConstraintUsage[i].argvIndex = 1;
-        info->idxNum = PLAN_ENTITY;
-        info->idxFlags = is_unique ? SQLITE_INDEX_SCAN_UNIQUE : 0;
-        info->estimatedCost = LOOK_UP_COST;
-        info->estimatedRows = is_unique ? 1 : 4;
-        return SQLITE_OK;
-    }
-    uint64_t rows = table->entity_column < 0 ? 1 : micap_sql_scan_estimate(table->session->world, table->component);
-    info->idxNum = PLAN_SCAN;
-    info->estimatedRows = (sqlite3_int64)rows;
-    info->estimatedCost = (double)rows + 1;
-    return SQLITE_OK;
+    return micap_sql_plan_choose(((micap_sql_vtab *)vtab)->table, info);
 }
 
 static int open_cursor(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out_cursor)
@@ -68,8 +48,7 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int count, sqlite3_value **values)
 {
     (void)text, (void)count;
-    return micap_sql_rows_begin(&((cursor *)base)->rows, plan == PLAN_SCAN,
-                                plan == PLAN_SCAN ? mica_nil() : micap_sql_value_entity(values[0]));
+    return micap_sql_plan_begin(plan, values, &((cursor *)base)->rows);
 }
 
 static int next(sqlite3_vtab_cursor *base)

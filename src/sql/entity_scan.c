@@ -9,8 +9,9 @@ static uint32_t make_queries(mica_world *world, mica_component component, mica_q
     const mica_type *type = mica_component_type(component);
     bool is_tag = component && micap_sql_is_tag(type);
     bool has_column = component && !is_tag && !type->relation;
-    mica_term on[] = {{component, has_column ? MICA_ACCESS_READ : MICA_ACCESS_HAS}};
-    mica_term off[] = {{component, MICA_ACCESS_DISABLED}, {component, MICA_ACCESS_MAYBE_READ}};
+    mica_term on[] = {{.component = component, .access = has_column ? MICA_ACCESS_READ : MICA_ACCESS_HAS}};
+    mica_term off[] = {{.component = component, .access = MICA_ACCESS_DISABLED},
+                       {.component = component, .access = MICA_ACCESS_MAYBE_READ}};
     mica_query_def def = {.name = "SQL", .terms = on, .term_count = component ? 1 : 0, .with_hidden = true};
     mica_query_def def_off = {.name = "SQL", .terms = off, .term_count = is_tag ? 1 : 2, .with_hidden = true};
     uint32_t count = component && type->toggle ? 2 : 1;
@@ -58,13 +59,26 @@ static bool next_view(micap_sql_scan *scan)
     return true;
 }
 
+static bool require_queries(micap_sql_scan *scan)
+{
+    if (!scan->query_count)
+        scan->query_count = make_queries(scan->session->world, scan->component, scan->queries);
+    return scan->query_count != 0;
+}
+
+uint64_t micap_sql_scan_count(micap_sql_scan *scan)
+{
+    uint64_t sum = require_queries(scan) ? 0 : UINT64_MAX;
+    for (uint32_t i = 0; i < scan->query_count; ++i)
+        sum += mica_query_count(scan->queries[i]);
+    return sum;
+}
+
 int micap_sql_scan_all(micap_sql_scan *scan)
 {
     link_scan(scan);
     scan->is_list = false;
-    if (!scan->query_count)
-        scan->query_count = make_queries(scan->session->world, scan->component, scan->queries);
-    if (!scan->query_count)
+    if (!require_queries(scan))
         return SQLITE_NOMEM;
     scan->query_at = 0;
     scan->structure = mica_world_structure(scan->session->world);

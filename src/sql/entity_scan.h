@@ -26,6 +26,8 @@ typedef struct micap_sql_scan {
 
 /* Returns the number of entities of a scan. */
 uint64_t micap_sql_scan_estimate(mica_world *world, mica_component component);
+/* The same of one scan, which keeps what it needs for it; UINT64_MAX if memory is short. */
+uint64_t micap_sql_scan_count(micap_sql_scan *scan);
 /* Starts with the first entity. Returns an SQLite result. */
 int micap_sql_scan_all(micap_sql_scan *scan);
 /* Starts with an empty list. micap_sql_scan_add adds to it; entities without the component are skipped. */

@@ -32,26 +32,35 @@ static void first_instance(micap_sql_rows *rows)
         rows->instance = mica_pool_find(rows->pool, micap_sql_scan_entity(&rows->scan));
 }
 
-int micap_sql_rows_begin(micap_sql_rows *rows, bool is_all, mica_entity entity)
+/* Starts with the first row of the scan. */
+static int begin(micap_sql_rows *rows)
 {
     const micap_sql_table *table = rows->table;
-    int result = SQLITE_OK;
-    if (table->entity_column < 0) {
-        rows->has_singleton = mica_singleton_is_used(table->session->world, table->component);
-    } else if (is_all) {
-        result = micap_sql_scan_all(&rows->scan);
-    } else {
-        micap_sql_scan_listed(&rows->scan);
-        if (!micap_sql_scan_add(&rows->scan, entity))
-            return SQLITE_NOMEM;
-        micap_sql_scan_first_listed(&rows->scan);
-    }
-    if (result != SQLITE_OK)
-        return result;
     if (table->type->many && !rows->pool && !(rows->pool = mica_pool_of_id(table->session->world, table->component)))
         return SQLITE_NOMEM;
     first_instance(rows);
     return SQLITE_OK;
+}
+
+int micap_sql_rows_begin(micap_sql_rows *rows, bool is_all, mica_entity entity)
+{
+    const micap_sql_table *table = rows->table;
+    if (table->entity_column < 0) {
+        rows->has_singleton = mica_singleton_is_used(table->session->world, table->component);
+        return SQLITE_OK;
+    }
+    if (is_all) {
+        int result = micap_sql_scan_all(&rows->scan);
+        return result == SQLITE_OK ? begin(rows) : result;
+    }
+    micap_sql_scan_listed(&rows->scan);
+    return micap_sql_scan_add(&rows->scan, entity) ? micap_sql_rows_begin_listed(rows) : SQLITE_NOMEM;
+}
+
+int micap_sql_rows_begin_listed(micap_sql_rows *rows)
+{
+    micap_sql_scan_first_listed(&rows->scan);
+    return begin(rows);
 }
 
 int micap_sql_rows_next(micap_sql_rows *rows)

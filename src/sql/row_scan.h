@@ -20,6 +20,8 @@ void micap_sql_rows_init(micap_sql_rows *rows, const micap_sql_table *table);
 void micap_sql_rows_end(micap_sql_rows *rows);
 /* Starts with the first row of all, or of an entity: nil for all. Returns an SQLite result. */
 int micap_sql_rows_begin(micap_sql_rows *rows, bool is_all, mica_entity entity);
+/* The same with the entities of the scan, which is a list. */
+int micap_sql_rows_begin_listed(micap_sql_rows *rows);
 /* Returns an SQLite result: SQLITE_ABORT if the program changed the structure of the world. */
 int micap_sql_rows_next(micap_sql_rows *rows);
 bool micap_sql_rows_at_end(const micap_sql_rows *rows);

@@ -7,6 +7,7 @@
  *     value_write.c       an SQL value into a field
  *     entity_scan.c       a loop over entities: a query, or a list of handles
  *     row_scan.c          a loop over the rows of a component: entities, instances, or a singleton
+ *     index_plan.c        which rows of a component a statement visits: by entity, target or index
  *     component_table.c   the table of a component; component_write.c: INSERT, UPDATE and DELETE
  *     list_table.c        the table of a list; list_write.c: INSERT, UPDATE and DELETE
  *     component_copy.c    the copy of a component that is changed before it is written

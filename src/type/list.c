@@ -108,7 +108,7 @@ static uint32_t capacity_for(const mica_type *element, uint32_t count, uint32_t 
 }
 
 /* Makes the list the only owner of a block with room for so many elements. NULL if memory is short: the list stays as it is. */
-static micap_heap_block *own(mica_list *list, const mica_type *element, uint32_t needed)
+static MICAP_INLINE micap_heap_block *own(mica_list *list, const mica_type *element, uint32_t needed)
 {
     micap_heap_block *block = block_of(list), *fresh;
     bool is_shared = block && micap_heap_block_is_shared(block);
@@ -131,7 +131,7 @@ static micap_heap_block *own(mica_list *list, const mica_type *element, uint32_t
 }
 
 /* Whether the type can be that of the elements of the list. */
-static bool fits(const char *function, const mica_list *list, const mica_type *element)
+static MICAP_INLINE bool fits(const char *function, const mica_list *list, const mica_type *element)
 {
     if (MICAP_INVALID_IN_(NULL, function, !list, "list", "must not be NULL") ||
         MICAP_INVALID_IN_(NULL, function, !element, "element", "must not be NULL") ||
@@ -164,7 +164,7 @@ void *mica_list_write_type(mica_list *list, const mica_type *element)
 }
 
 /* Makes room for elements, which are uninitialized. NULL if memory is short: the list stays as it is. */
-static char *open_gap(mica_list *list, const mica_type *element, uint32_t position, uint32_t count)
+static MICAP_INLINE char *open_gap(mica_list *list, const mica_type *element, uint32_t position, uint32_t count)
 {
     uint32_t before = mica_list_count(list);
     micap_heap_block *block = own(list, element, before + count);
@@ -188,7 +188,8 @@ static void close_gap(mica_list *list, const mica_type *element, uint32_t positi
 }
 
 /* Inserts elements that are zero, for the function of this name. */
-static void *insert(const char *function, mica_list *list, const mica_type *element, uint32_t position, uint32_t count)
+static MICAP_INLINE void *insert(const char *function, mica_list *list, const mica_type *element, uint32_t position,
+                                 uint32_t count)
 {
     uint32_t before = mica_list_count(list);
     position = position == UINT32_MAX ? before : position;

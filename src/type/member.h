@@ -7,6 +7,7 @@
 #ifndef MICAP_TYPE_MEMBER_H
 #define MICAP_TYPE_MEMBER_H
 
+#include "base/assert.h"
 #include "mica/value.h"
 #include "type/list.h"
 #include "type/text.h"
@@ -54,7 +55,6 @@ static inline bool micap_kind_is_signed(mica_kind kind)
 mica_result micap_value_fail_memory(mica_value_error *error);
 
 /* Fills in an error, if there is one to fill in. Returns MICA_ERROR_INVALID. */
-__attribute__((format(printf, 3, 4))) mica_result micap_value_fail(mica_value_error *error, size_t position,
-                                                                   const char *format, ...);
+MICAP_FORMAT(3, 4) mica_result micap_value_fail(mica_value_error *error, size_t position, const char *format, ...);
 
 #endif

@@ -85,10 +85,23 @@ mica_text mica_text_of(const char *characters)
 }
 
 /* Whether the text has a block that no other text shares and that has room. */
-static bool can_write(const mica_text *text, size_t length)
+static inline bool can_write(const mica_text *text, size_t length)
 {
     return micap_text_has_block(text) && !micap_heap_block_is_shared(block_of(text)) &&
            micap_heap_block_has_room(block_of(text), length + 1);
+}
+
+/* The fast path of setting: a long text in the block that it has. Only its length changes. */
+static inline bool overwrite(mica_text *text, const char *bytes, size_t length)
+{
+    if (length <= MICA_TEXT_IN_PLACE || length > MICA_TEXT_BYTES_MAX || !can_write(text, length))
+        return false;
+    micap_heap_block *block = block_of(text);
+    uint32_t count = (uint32_t)length;
+    memmove(micap_heap_block_elements(block), bytes, length);
+    finish(block, count);
+    memcpy(text->private_.bytes + 8, &count, sizeof count);
+    return true;
 }
 
 mica_result mica_text_set_bytes(mica_text *text, const char *bytes, size_t length)
@@ -103,13 +116,8 @@ mica_result mica_text_set_bytes(mica_text *text, const char *bytes, size_t lengt
         *text = fresh;
         return MICA_OK;
     }
-    if (can_write(text, length)) {
-        micap_heap_block *block = block_of(text);
-        memmove(micap_heap_block_elements(block), bytes, length);
-        finish(block, (uint32_t)length);
-        *text = long_text(micap_heap_block_elements(block), (uint32_t)length, MICA_PRIVATE_TEXT_BLOCK);
+    if (overwrite(text, bytes, length))
         return MICA_OK;
-    }
     micap_heap_block *block = make_block(bytes, (uint32_t)length, length);
     if (!block)
         return MICA_ERROR_MEMORY;
@@ -122,7 +130,8 @@ mica_result mica_text_set(mica_text *text, const char *characters)
 {
     if (MICAP_MISSING(NULL, text) || MICAP_MISSING(NULL, characters))
         return MICA_ERROR_INVALID;
-    return mica_text_set_bytes(text, characters, strlen(characters));
+    size_t length = strlen(characters);
+    return overwrite(text, characters, length) ? MICA_OK : mica_text_set_bytes(text, characters, length);
 }
 
 /* A block grows to at least twice what it has, so that appending many times costs as much as one copy. */

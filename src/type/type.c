@@ -1,6 +1,7 @@
 #include "type/type.h"
 
 #include "base/argument.h"
+#include "base/assert.h"
 #include "base/hash.h"
 #include "mica/component.h"
 #include "type/attributes.h"
@@ -172,7 +173,7 @@ static void publish(micap_type *fresh, const micap_type *namesake)
     fresh->namesake = next;
     atomic_store_explicit(&types[fresh->id], fresh, memory_order_release);
     if (namesake)
-        __atomic_store_n((mica_component *)&namesake->namesake, fresh->id, __ATOMIC_RELEASE);
+        MICAP_STORE((mica_component *)&namesake->namesake, fresh->id, MICAP_RELEASE);
 }
 
 static const micap_type *intern_locked(candidate *candidate, micap_companion companion, const char **out_problem);
@@ -461,7 +462,7 @@ const micap_type *micap_type_of(mica_component id)
 
 const micap_type *micap_type_namesake(const micap_type *type)
 {
-    return micap_type_of(__atomic_load_n(&type->namesake, __ATOMIC_ACQUIRE));
+    return micap_type_of(MICAP_LOAD(&type->namesake, MICAP_ACQUIRE));
 }
 
 const micap_leaf *micap_type_leaf(const micap_type *type, uint32_t offset)
@@ -482,7 +483,7 @@ mica_component mica_type_intern(mica_type *type)
         mica_world_report(NULL, MICA_ERROR_INVALID, text);
         return 0;
     }
-    __atomic_store_n(&type->id_cache, interned->id, __ATOMIC_RELEASE);
+    MICAP_STORE(&type->id_cache, interned->id, MICAP_RELEASE);
     return interned->id;
 }
 

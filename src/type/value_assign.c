@@ -1,6 +1,7 @@
 #include "type/value_assign.h"
 
 #include "base/argument.h"
+#include "base/assert.h"
 #include "base/number_text.h"
 #include "type/member.h"
 
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool expect(micap_misfit *misfit, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool expect(micap_misfit *misfit, const char *format, ...) MICAP_FORMAT(2, 3);
 static bool expect(micap_misfit *misfit, const char *format, ...)
 {
     va_list arguments;

@@ -34,31 +34,71 @@ static inline void micap_copy_trivial(void *to, const void *from, uint64_t bytes
         memcpy(to, from, bytes);
 }
 
-/* The same without a call, for loops over columns: the mere possibility of a call makes the compiler save the state of the loop on
- * the stack, which costs more than the copies of a common row. */
+/* A value of up to 7 bytes as two words of 4 bytes that overlap, or as up to three bytes, some of them twice. */
+static inline void micap_copy_short(char *to, const char *from, uint64_t bytes)
+{
+    if (bytes >= 4) {
+        uint32_t head, tail;
+        memcpy(&head, from, 4);
+        memcpy(&tail, from + bytes - 4, 4);
+        memcpy(to, &head, 4);
+        memcpy(to + bytes - 4, &tail, 4);
+    } else if (bytes) {
+        char head = from[0], middle = from[bytes / 2], tail = from[bytes - 1];
+        to[0] = head;
+        to[bytes / 2] = middle;
+        to[bytes - 1] = tail;
+    }
+}
+
+typedef struct micap_word_pair {
+    uint64_t low, high;
+} micap_word_pair;
+
+/* The same as micap_copy_trivial without a call, for loops over columns: the mere possibility of a call makes the compiler save the
+ * state of the loop on the stack, which costs more than the copies of a common row. */
 static inline void micap_copy_inline(void *to, const void *from, uint64_t bytes)
 {
-    typedef struct {
-        uint64_t low, high;
-    } pair;
     char *target = to;
     const char *source = from;
     if (MICAP_LIKELY(bytes - 8 <= 8)) {
         micap_copy_two_words(to, from, bytes);
-    } else if (bytes == 4) {
-        memcpy(to, from, 4);
     } else if (bytes > 16) {
-        pair last;
+        micap_word_pair last;
         memcpy(&last, source + bytes - sizeof last, sizeof last);
         for (uint64_t at = 0; at < bytes - sizeof last; at += sizeof last) {
-            pair next;
+            micap_word_pair next;
             memcpy(&next, source + at, sizeof next);
             memcpy(target + at, &next, sizeof next);
         }
         memcpy(target + bytes - sizeof last, &last, sizeof last);
     } else {
-        for (uint64_t at = 0; at < bytes; ++at)
-            ((volatile char *)target)[at] = source[at]; /* volatile: not a call to memcpy */
+        micap_copy_short(target, source, bytes);
+    }
+}
+
+/* Copies a value to another place, and a third value over it. Without a call. */
+static inline void micap_copy_and_replace(char *to, char *value, const char *by, uint64_t bytes)
+{
+    if (MICAP_LIKELY(bytes - 8 <= 8)) {
+        micap_copy_two_words(to, value, bytes);
+        micap_copy_two_words(value, by, bytes);
+    } else if (bytes > 16) {
+        micap_word_pair tail, by_tail;
+        memcpy(&tail, value + bytes - sizeof tail, sizeof tail);
+        memcpy(&by_tail, by + bytes - sizeof tail, sizeof tail);
+        for (uint64_t at = 0; at < bytes - sizeof tail; at += sizeof tail) {
+            micap_word_pair next, by_next;
+            memcpy(&next, value + at, sizeof next);
+            memcpy(&by_next, by + at, sizeof next);
+            memcpy(to + at, &next, sizeof next);
+            memcpy(value + at, &by_next, sizeof next);
+        }
+        memcpy(to + bytes - sizeof tail, &tail, sizeof tail);
+        memcpy(value + bytes - sizeof tail, &by_tail, sizeof tail);
+    } else {
+        micap_copy_short(to, value, bytes);
+        micap_copy_short(value, by, bytes);
     }
 }
 
@@ -71,7 +111,7 @@ static inline bool micap_is_words(uint64_t bytes)
  * memory, and a load that is wider than the store it needs waits for them (a store-forwarding stall). */
 static inline void micap_copy_words(void *to, const void *from, uint64_t bytes)
 {
-    typedef uint32_t __attribute__((may_alias, aligned(1))) word;
+    typedef uint32_t MICAP_ALIASED(1) word;
     const volatile word *source = from; /* volatile: not joined to wider loads */
     word *target = to;
     target[0] = source[0];
@@ -117,7 +157,7 @@ static inline void micap_swap_trivial(char *a, char *b, uint64_t bytes)
 /* Fills a trivial value with zero, in line. */
 static inline void micap_zero_trivial(void *to, uint64_t bytes)
 {
-    typedef uint64_t __attribute__((may_alias, aligned(1))) word;
+    typedef uint64_t MICAP_ALIASED(1) word;
     char *target = to;
     if (bytes >= 8) {
         for (uint64_t at = 0; at < bytes - 8; at += 8)

@@ -162,6 +162,11 @@ void on_event(const mica_event *event)
     (void)event;
 }
 
+void on_frame(mica_world *world, void *context)
+{
+    (void)world, (void)context;
+}
+
 void on_input(mica_world *world, const void *bytes, size_t byte_count, void *context)
 {
     (void)world, (void)bytes, (void)byte_count, (void)context;
@@ -425,6 +430,12 @@ mica_edges *valid_edges(void)
     static mica_edges edges;
     edges = mica_targets(valid_world(), valid_child(), Near);
     return &edges;
+}
+
+mica_query *valid_join(void)
+{
+    static mica_query *query;
+    return query ? query : (query = mica_query_text(valid_world(), "has Position, has Position($other)", NULL));
 }
 
 mica_view *valid_view(void)

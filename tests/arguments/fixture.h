@@ -3,18 +3,25 @@
 #ifndef ARGUMENTS_FIXTURE_H
 #define ARGUMENTS_FIXTURE_H
 
+#include "mica/cluster.h"
+#include "mica/lua.h"
 #include "mica/compile.h"
 #include "mica/delta.h"
 #include "mica/draft.h"
 #include "mica/flow.h"
 #include "mica/index.h"
+#include "mica/inspect.h"
 #include "mica/library.h"
+#include "mica/module_load.h"
+#include "mica/partition.h"
 #include "mica/recording.h"
 #include "mica/relation.h"
+#include "mica/prefab.h"
 #include "mica/reload.h"
 #include "mica/saver.h"
 #include "mica/snapshot.h"
 #include "mica/sql.h"
+#include "mica/arrow.h"
 #include "mica/transform.h"
 #include "mica/value.h"
 
@@ -23,20 +30,48 @@
 #include <stdio.h>
 #include <unistd.h>
 
-typedef struct Position { float x, y, z; } Position;
-typedef struct Velocity { float x, y, z; } Velocity;
-typedef struct Health { float points; } Health;
-typedef struct Body { float mass, charge; } Body;
-typedef struct Mass { float value; } Mass;
-typedef struct Burning { float seconds; } Burning;
-typedef struct Buff { float amount; } Buff;
-typedef struct Grain { float mass, charge; } Grain;
-typedef struct Near { float meters; } Near;
-typedef struct Clock { float seconds; } Clock;
-typedef struct Damage { float points; } Damage;
-typedef struct Question { float value; } Question;
-typedef struct Answer { float value; } Answer;
-typedef struct Shape { mica_asset mesh; } Shape;
+typedef struct Position {
+    float x, y, z;
+} Position;
+typedef struct Velocity {
+    float x, y, z;
+} Velocity;
+typedef struct Health {
+    float points;
+} Health;
+typedef struct Body {
+    float mass, charge;
+} Body;
+typedef struct Mass {
+    float value;
+} Mass;
+typedef struct Burning {
+    float seconds;
+} Burning;
+typedef struct Buff {
+    float amount;
+} Buff;
+typedef struct Grain {
+    float mass, charge;
+} Grain;
+typedef struct Near {
+    float meters;
+} Near;
+typedef struct Clock {
+    float seconds;
+} Clock;
+typedef struct Damage {
+    float points;
+} Damage;
+typedef struct Question {
+    float value;
+} Question;
+typedef struct Answer {
+    float value;
+} Answer;
+typedef struct Shape {
+    mica_asset mesh;
+} Shape;
 MICA_COMPONENT(Position, x, y, z)
 MICA_COMPONENT(Velocity, x, y, z)
 MICA_COMPONENT_WITH(Health, (.toggle = true), points)
@@ -126,6 +161,12 @@ void on_request(const mica_request_group *group);
 void on_view(mica_view *view);
 void on_each(mica_entity entity, void *const *columns, void *context);
 void on_event(const mica_event *event);
+void on_frame(mica_world *world, void *context);
+bool on_arrow_bytes(const void *bytes, size_t byte_count, void *context);
+static inline void on_system(mica_world *world, mica_system system, void *context)
+{
+    (void)world, (void)system, (void)context;
+}
 void on_input(mica_world *world, const void *bytes, size_t byte_count, void *context);
 void on_range(uint32_t begin, uint32_t end, void *context);
 void on_compile_error(const mica_compile_error *error, void *context);
@@ -162,6 +203,7 @@ mica_type *valid_type(void);
 
 mica_query *valid_query(void);
 mica_view *valid_view(void);
+mica_query *valid_join(void); /* it has a variable with a name */
 mica_edges *valid_edges(void);
 mica_frame *valid_frame(void);
 const mica_event *valid_event(void);
@@ -176,7 +218,20 @@ mica_removals *valid_removals(void);
 mica_index *valid_index(void);
 mica_index *valid_grid(void);
 mica_index_def *valid_index_def(void);
+mica_cluster_def *valid_cluster_def(void);
+mica_cluster *valid_cluster(void);
+mica_lua *valid_lua(void);
+const char *valid_script_path(void);
+const char *loaded_script(void);
+mica_cluster *unused_cluster(void);
+const char *cluster_save_path(void);
+mica_entity valid_clustered(void);
+uint64_t valid_identity(void);
+mica_cluster_neighbour *valid_cluster_neighbour(void);
+mica_cluster_reduction *valid_cluster_reduction(void);
+void on_combine(void *to, const void *from, void *context);
 mica_match *valid_match(void);
+mica_partition *valid_partition(void);
 void on_neighbours(mica_entity entity, const mica_neighbour *neighbours, uint32_t count, void *context);
 mica_ref *valid_ref(void);
 mica_ref *stale_ref(void);
@@ -203,6 +258,7 @@ mica_snapshot dropped_snapshot(void);
 mica_snapshot foreign_snapshot(void);
 mica_history *valid_history(void);
 mica_sender *valid_sender(void);
+mica_inspector *valid_inspector(void);
 mica_replica *valid_replica(void);
 const void *delta_bytes(void);
 size_t delta_byte_count(void);
@@ -226,6 +282,8 @@ mica_member valid_member(void);
 mica_blob *valid_blob(void);
 mica_spawned *valid_spawned(void);
 mica_watch *valid_watch(void);
+mica_modules *valid_modules(void);
+const mica_module_def *valid_module_def(void);
 mica_library *valid_library(void);
 mica_asset library_asset(void);
 mica_asset valid_asset(void);
@@ -237,6 +295,8 @@ const char *schema_path(void);
 const char *json_path(void);
 mica_compiler *valid_compiler(void);
 struct sqlite3 *valid_database(void);
+struct ArrowSchema *valid_arrow_schema(void);
+struct ArrowArrayStream *valid_arrow_stream(void);
 FILE *valid_stdio(void);
 
 const mica_batch_group *valid_batch_group(void);
@@ -248,6 +308,8 @@ const mica_reduction *valid_reduction(void);
 const mica_save_def *valid_save_def(void);
 const mica_sender_def *valid_sender_def(void);
 const mica_spawn_def *valid_spawn_def(void);
+mica_entity valid_prefab_root(void);
+mica_entity valid_prefab(void);
 const mica_world_def *valid_world_def(void);
 
 #endif

@@ -87,6 +87,15 @@ const mica_sender_def *valid_sender_def(void)
     return &def;
 }
 
+mica_inspector *valid_inspector(void)
+{
+    static mica_inspector *inspector;
+    if (!inspector)
+        inspector = mica_inspect_serve(valid_world(), &(mica_inspect_def){.quiet = true});
+    REQUIRE(inspector);
+    return inspector;
+}
+
 mica_sender *valid_sender(void)
 {
     static mica_sender *sender;
@@ -322,9 +331,47 @@ mica_spawned *valid_spawned(void)
     return spawned;
 }
 
+mica_entity valid_prefab_root(void)
+{
+    static mica_entity root;
+    if (!mica_is_alive(valid_world(), root))
+        root = mica_create(valid_world());
+    return root;
+}
+
+mica_entity valid_prefab(void)
+{
+    static mica_entity prefab;
+    if (!mica_is_alive(valid_world(), prefab)) {
+        prefab = mica_create(valid_world());
+        REQUIRE(mica_prefab_create(valid_world(), prefab, NULL) == MICA_OK);
+    }
+    return prefab;
+}
+
 mica_watch *valid_watch(void)
 {
     return mica_watch_create(valid_files(), 1, NULL);
+}
+
+static mica_result set_up(mica_world *world, void *context)
+{
+    (void)context;
+    return world ? MICA_OK : MICA_ERROR_INVALID;
+}
+
+const mica_module_def *valid_module_def(void)
+{
+    static mica_module_def def;
+    def = (mica_module_def){.world = valid_world_def(), .setup = set_up};
+    return &def;
+}
+
+mica_modules *valid_modules(void)
+{
+    mica_modules *modules = mica_module_load((const char *[]){IDLE_MODULE}, 1, valid_module_def());
+    REQUIRE(modules);
+    return modules;
 }
 
 const mica_library_def *valid_library_def(void)
@@ -399,4 +446,29 @@ struct sqlite3 *valid_database(void)
     sqlite3 *database;
     REQUIRE(sqlite3_open(":memory:", &database) == SQLITE_OK);
     return database;
+}
+
+/* Where results go. What the call before put there is released. */
+struct ArrowSchema *valid_arrow_schema(void)
+{
+    static struct ArrowSchema schema;
+    if (schema.release)
+        schema.release(&schema);
+    return &schema;
+}
+
+struct ArrowArrayStream *valid_arrow_stream(void)
+{
+    static struct ArrowArrayStream stream;
+    if (stream.release)
+        stream.release(&stream);
+    return &stream;
+}
+
+bool on_arrow_bytes(const void *bytes, size_t byte_count, void *context)
+{
+    (void)bytes;
+    (void)byte_count;
+    (void)context;
+    return true;
 }

@@ -35,6 +35,14 @@ mica_match *valid_match(void)
     return &match;
 }
 
+mica_partition *valid_partition(void)
+{
+    static mica_partition partition;
+    partition = mica_partitions_by_index(valid_index(), (mica_key){0}, (mica_key){0});
+    REQUIRE(mica_partition_next(&partition));
+    return &partition;
+}
+
 void on_neighbours(mica_entity entity, const mica_neighbour *neighbours, uint32_t count, void *context)
 {
     (void)entity, (void)neighbours, (void)count, (void)context;

@@ -43,22 +43,31 @@ TYPES = {
     "mica_stream *": handle("valid_stream()"),
     "mica_index *": handle("valid_index()"),
     "mica_match *": Values("valid_match()", [NULL_POINTER, Bad("zero", "&(mica_match){.entity = {0}}", QUIET)]),
+    "mica_partition *": Values("valid_partition()", [NULL_POINTER, Bad("zero", "&(mica_partition){.count = 0}", QUIET)]),
     "mica_neighbour *": handle("(mica_neighbour[4]){{.distance_squared = 0}}"),
     "mica_requests *": handle("valid_requests()"),
+    "mica_cluster *": handle("valid_cluster()"),
+    "mica_cluster_neighbour *": Values("valid_cluster_neighbour()", [
+        NULL_POINTER, Bad("of no row", "&(mica_cluster_neighbour){.private_row = UINT32_MAX}", REPORT)]),
     "mica_hash_tree *": handle("valid_hash_tree()"),
     "mica_history *": handle("valid_history()"),
+    "mica_inspector *": handle("valid_inspector()"),
+    "mica_lua *": handle("valid_lua()"),
     "mica_sender *": handle("valid_sender()"),
     "mica_replica *": handle("valid_replica()"),
     "mica_recording *": handle("valid_recording()"),
     "mica_resource *": handle("valid_resource()"),
     "mica_spawned *": handle("valid_spawned()"),
     "mica_watch *": handle("valid_watch()"),
+    "mica_modules *": handle("valid_modules()"),
     "mica_library *": handle("valid_library()"),
     "mica_draft *": handle("valid_draft()"),
     "mica_saver *": handle("valid_saver()"),
     "mica_schema *": handle("valid_schema()"),
     "mica_compiler *": handle("valid_compiler()"),
     "sqlite3 *": handle("valid_database()"),
+    "ArrowSchema *": handle("valid_arrow_schema()"),
+    "ArrowArrayStream *": handle("valid_arrow_stream()"),
     "FILE *": handle("valid_stdio()"),
     "mica_random *": handle("&(mica_random){1, 1}"),
     "mica_ref *": Values("valid_ref()", [NULL_POINTER, Bad("zero", "&(mica_ref){0}", QUIET),
@@ -80,6 +89,8 @@ TYPES = {
     "mica_batch_run *": Values("&(mica_batch_run){.component = MICA_ID(Position)}",
                                [NULL_POINTER, Bad("a huge group", "&(mica_batch_run){.component = MICA_ID(Position), "
                                                   ".group = UINT32_MAX}", QUIET)]),
+    "mica_summary *": handle("&(mica_summary){0}"),
+    "uint64_t *": optional("(uint64_t[4]){0}"),
     "mica_blob *": handle("&(mica_blob){0}"),
     "mica_compiled *": handle("&(mica_compiled){0}"),
     "mica_delta *": handle("&(mica_delta){0}"),
@@ -102,6 +113,8 @@ TYPES = {
     # Defs. Their fields are spoiled one by one: see FIELDS.
     "mica_allocator *": optional("&(mica_allocator){0}"),
     "mica_batch_group *": handle("valid_batch_group()"),
+    "mica_cluster_def *": handle("valid_cluster_def()"),
+    "mica_cluster_reduction *": handle("valid_cluster_reduction()"),
     "mica_compile_def *": handle("valid_compile_def()"),
     "mica_draft_component_def *": handle("&(mica_draft_component_def){.type = &mica_type_of_Velocity}"),
     "mica_draft_finish_def *": optional("&(mica_draft_finish_def){0}"),
@@ -111,24 +124,35 @@ TYPES = {
     "mica_grid_loop *": handle("&(mica_grid_loop){.radius = 1, .fn = on_neighbours}"),
     "mica_index_def *": handle("valid_index_def()"),
     "mica_library_def *": optional("valid_library_def()"),
+    "mica_module_def *": optional("valid_module_def()"),
     "mica_observer_def *": handle("MICA_OBSERVER(MICA_EVENT_ADD, Position, on_event, MICA_HAS(Velocity))"),
     "mica_phase_def *": handle('MICA_PHASE_AFTER("late", MICA_PHASE_UPDATE)'),
     "mica_query_def *": handle("MICA_QUERY(MICA_WRITE(Position), MICA_READ(Velocity))"),
     "mica_recording_def *": optional("&(mica_recording_def){0}"),
     "mica_reduction *": handle("valid_reduction()"),
+    "mica_prefab_def *": optional("&(mica_prefab_def){0}"),
+    "mica_prefab_spawn_def *": optional("&(mica_prefab_spawn_def){0}"),
     "mica_replica_def *": optional("&(mica_replica_def){0}"),
     "mica_requests_def *": handle("MICA_REQUESTS(Question, Answer, on_request, NULL)"),
     "mica_resource_def *": optional("&(mica_resource_def){0}"),
     "mica_run_def *": handle("valid_run_def()"),
     "mica_save_def *": optional("valid_save_def()"),
+    "mica_lua_def *": optional("&(mica_lua_def){0}"),
+    "mica_lua_script_def *": optional("&(mica_lua_script_def){.sandbox = true}"),
+    "mica_inspect_def *": optional("&(mica_inspect_def){.quiet = true}"),
     "mica_sender_def *": optional("valid_sender_def()"),
     "mica_spawn_def *": optional("valid_spawn_def()"),
+    "mica_arrow_def *": optional("&(mica_arrow_def){.copy = true}"),
     "mica_sql_def *": optional("&(mica_sql_def){.prefix = \"left_\"}"),
     "mica_stream_def *": handle("MICA_STREAM(Damage)"),
     "mica_system_def *": handle("MICA_SYSTEM(on_view, MICA_WRITE(Position), MICA_READ(Velocity))"),
     "mica_world_def *": optional("valid_world_def()"),
 
     # Functions of the program.
+    "mica_after_frame_fn": optional("on_frame"),
+    "mica_arrow_write_fn": handle("on_arrow_bytes"),
+    "mica_after_system_fn": handle("on_system"),
+    "mica_combine_fn": handle("on_combine"),
     "mica_compare_fn": handle("compare_floats"),
     "mica_compile_error_fn": optional("on_compile_error"),
     "mica_each_fn": handle("on_each"),
@@ -228,6 +252,8 @@ NAMED = {
     ("char *", "out"): handle("(char[256]){0}"),
     ("size_t", "offset"): Values("offsetof(Body, mass)", [Bad("between fields", "1", REPORT),
                                                           Bad("huge", "SIZE_MAX", REPORT)]),
+    ("size_t", "field_offset"): Values("(valid_index(), offsetof(Position, x))", [Bad("between fields", "1", QUIET),
+                                                                                  Bad("huge", "SIZE_MAX", QUIET)]),
     ("void *", "context"): Values("NULL", []),
     ("void *", "error_context"): Values("NULL", []),
     ("uint32_t", "index"): Values("0", [Bad("huge", "UINT32_MAX", QUIET)]),
@@ -235,22 +261,26 @@ NAMED = {
 
 # Pointers to as many elements as the parameter after them says.
 ARRAYS = ("mica_entity *", "mica_component *", "mica_value *", "char *const *", "void *", "char *", "mica_hash_leaf *",
-          "mica_batch_group *", "mica_system_access *", "mica_system_dependency *", "mica_neighbour *")
+          "mica_batch_group *", "mica_system_access *", "mica_system_dependency *", "mica_neighbour *", "mica_cluster_neighbour *")
 
 # Structs that are given as a whole: their fields are the program's, or private.
-WHOLE = ("mica_entity", "mica_view", "mica_frame", "mica_local", "mica_global_matrix", "mica_text", "mica_list", "mica_key", "mica_match")
+WHOLE = ("mica_entity", "mica_view", "mica_frame", "mica_local", "mica_global_matrix", "mica_text", "mica_list", "mica_key", "mica_match",
+         "mica_partition")
 # Structs inside of defs that are spoiled field by field too.
-NESTED = ("mica_resource_def",)
+NESTED = ("mica_resource_def", "mica_prefab_def")
 PRIVATE_FIELDS = ("id_cache", "context", "error_context", "report_context", "open_context", "link_context",
                   "parent_context", "progress_context", "compare_context")
 
 # Fields of a def, where NULL may be a default.
 FIELD_TYPES = {
+    "uint16_t": [],  # a port: all are as good
     "mica_allocator": [Bad("without release", "(mica_allocator){.allocate = allocate_some}", LOUD)],
     "mica_use *": [],        # with its count
     "mica_event_kind *": [], # with its count
     "mica_term *": [],       # with its count
     "mica_constant *": [],   # with its count
+    "mica_index_def": [Bad("empty", "(mica_index_def){0}", LOUD)],
+    "mica_cluster_key_fn": [],
     "mica_field *": [],      # with its count
     "mica_type *const *": [], # ends with NULL
     "mica_resource_rule *": [],
@@ -266,6 +296,11 @@ VALID = {
     ("mica_hash_diff", "b"): "other_world()",
     ("mica_load_edges_id", "values"): "&(struct mica_edge_of_Near){.target = valid_sibling()}",
     ("mica_place_source_id", "before"): "mica_nil()",
+    ("mica_lua_load", "path"): "valid_script_path()",
+    ("mica_lua_load_text", "text"): '"local answer = 42"',
+    ("mica_lua_unload", "name"): "loaded_script()",
+    ("mica_lua_is_running", "name"): "loaded_script()",
+    ("mica_lua_memory_bytes", "name"): "loaded_script()",
     ("mica_state_check", "bytes"): "valid_state_bytes()",
     ("mica_state_check", "byte_count"): "valid_state_byte_count()",
     ("mica_state_has_time", "bytes"): "valid_state_bytes()",
@@ -275,6 +310,9 @@ VALID = {
     ("mica_resume_begin", "bytes"): "valid_state_bytes()",
     ("mica_resume_begin", "byte_count"): "valid_state_byte_count()",
     ("mica_resume_begin", "entity_count"): "0",
+    ("mica_prefab_spawn", "prefab"): "valid_prefab()",
+    ("mica_prefab_update", "prefab"): "valid_prefab()",
+    ("mica_prefab_create", "root"): "valid_prefab_root()",
     ("mica_hash_tree_diff", "b"): "other_hash_tree()",
     ("mica_recording_diff", "b"): "valid_recording()",
     ("mica_singleton_get_id", "component"): "MICA_ID(Clock)",
@@ -299,6 +337,18 @@ VALID = {
     ("mica_group_id", "count"): "2",
     ("mica_hook_set_id", "kind"): "MICA_EVENT_ADD",
     ("mica_send_id", "message"): "VALUE(Damage)",
+    ("mica_cluster_find", "identity"): "valid_identity()",
+    ("mica_cluster_load", "cluster"): "unused_cluster()",
+    ("mica_cluster_load", "path"): "cluster_save_path()",
+    ("mica_cluster_join", "path"): "cluster_save_path()",
+    ("mica_cluster_random", "entity"): "valid_clustered()",
+    ("mica_cluster_identity", "entity"): "valid_clustered()",
+    ("mica_cluster_around", "entity"): "valid_clustered()",
+    ("mica_cluster_around", "out"): "(mica_cluster_neighbour[4]){{.distance_squared = 0}}",
+    ("mica_cluster_read", "component"): "MICA_ID(Velocity)",
+    ("mica_cluster_send", "from"): "valid_clustered()",
+    ("mica_cluster_send", "to"): "valid_identity()",
+    ("mica_cluster_send", "message"): "VALUE(Damage)",
     ("mica_broadcast_id", "message"): "VALUE(Damage)",
     ("mica_request_post_id", "question"): "VALUE(Question)",
     ("mica_event_emit", "data"): "VALUE(Damage)",
@@ -340,6 +390,7 @@ VALID = {
     ("mica_resource_open", "byte_count"): "resource_byte_count()",
     ("mica_resource_values_id", "type"): "&mica_type_of_Position",
     ("mica_library_load", "path"): '"level.mica"',
+    ("mica_module_load", "paths"): "(const char *[]){IDLE_MODULE}",
     ("mica_library_release", "resource"): "library_resource()",
     ("mica_library_release_assets", "resource"): "resource_with_assets()",
     ("mica_library_find", "asset"): "library_asset()",
@@ -361,6 +412,7 @@ VALID = {
     ("mica_stream_read_id", "stream"): "stream_with_message()",
     ("mica_requests_answers", "requests"): "requests_with_stream()",
     ("mica_trace_stop", "world"): "world_that_traces()",
+    ("mica_trace_stop_to", "world"): "world_that_traces()",
     ("mica_stats_get_system", "world"): "world_with_stats()",
     ("mica_stats_get_system_total", "world"): "world_with_stats()",
     ("mica_stats_get_frame", "world"): "world_with_stats()",
@@ -389,6 +441,8 @@ VALID = {
     ("mica_world_destroy", "world"): "world_to_destroy()",
     ("mica_matrix_from_local", "out"): "&(mica_global_matrix){0}",
     ("mica_lookup_get", "type"): "&mica_type_of_Position",
+    ("mica_edges_turn", "pool"): "valid_edges()->private_.pool",
+    ("mica_edges_turn", "stamp"): "valid_edges()->private_.stamp",
     ("mica_lookup_has", "type"): "&mica_type_of_Position",
     ("mica_lookup_write", "type"): "&mica_type_of_Position",
     ("mica_member_find", "path"): '"x"',
@@ -416,6 +470,16 @@ VALID = {
     ("mica_query_explain", "capacity"): "64",
     ("mica_query_text", "text"): "\"\"",
     ("mica_query_terms", "capacity"): "4",
+    ("mica_view_bind", "view"): "(mica_view[]){mica_query_begin(valid_join())}",
+    ("mica_view_bind", "variable"): "1",
+    ("mica_view_variable", "view"): "(mica_view[]){mica_query_begin(valid_join())}",
+    ("mica_view_variable", "variable"): "1",
+    ("mica_query_variable", "query"): "valid_join()",
+    ("mica_query_variable", "name"): "\"other\"",
+    ("mica_query_limit", "query"): "valid_join()",
+    ("mica_query_limit", "steps"): "1000",
+    ("mica_query_variable_name", "query"): "valid_join()",
+    ("mica_query_variable_name", "variable"): "1",
     ("mica_entity_parse_json", "text"): r'"{\"components\": {}}"',
     ("mica_member_at", "position"): "0",
 }
@@ -427,6 +491,7 @@ BAD = {
     ("mica_compile_text", "text"): [NULL_POINTER, Bad("zeros", "(char[sizeof JSON_TEXT]){0}", LOUD),  # as long as byte_count says
                                     Bad("not UTF-8", r'(char[sizeof JSON_TEXT]){"\xff\xfe"}', LOUD)],
     ("mica_draft_entity", "name"): [Bad("not UTF-8", r'"\xff\xfe"', LOUD), Bad("long", "long_text()", LOUD)],
+    ("mica_prefab_part", "path"): [NULL_POINTER, Bad("empty", '""', QUIET), Bad("long", "long_text()", QUIET)],
     ("mica_find_from", "path"): [NULL_POINTER, Bad("empty", '""', QUIET), Bad("long", "long_text()", QUIET)],
     ("mica_find", "path"): [NULL_POINTER, Bad("empty", '""', QUIET), Bad("long", "long_text()", QUIET)],
     ("mica_member_find", "path"): [NULL_POINTER, Bad("empty", '""', ANY), Bad("long", "long_text()", QUIET)],
@@ -455,7 +520,8 @@ BAD = {
 # Functions that never report. Others note the line of the call in checked builds.
 SILENT = ("mica_result_text", "mica_note_location", "mica_instance_is_nil", "mica_ref_of_id", "mica_sql_from_entity",
           "mica_sql_to_entity", "mica_random_make", "mica_text_get", "mica_text_length", "mica_text_of", "mica_text_compare",
-          "mica_text_is", "mica_list_count", "mica_key_integer", "mica_key_natural", "mica_key_real", "mica_key_entity")
+          "mica_text_is", "mica_list_count", "mica_key_integer", "mica_key_natural", "mica_key_real", "mica_key_entity", "mica_variable",
+          "mica_fixed", "mica_lua_engine")
 
 
 def is_silent(function):
@@ -465,7 +531,7 @@ def is_silent(function):
 # Functions of values alone, for which every value is valid.
 TOTAL = ("mica_result_text", "mica_is_nil", "mica_same", "mica_instance_is_nil", "mica_ref_of_id",
          "mica_sql_from_entity", "mica_sql_to_entity", "mica_random_make", "mica_world_report",
-         "mica_key_integer", "mica_key_natural", "mica_key_real", "mica_key_entity")
+         "mica_key_integer", "mica_key_natural", "mica_key_real", "mica_key_entity", "mica_variable", "mica_fixed")
 
 # Functions that answer whether or where there is something, or undo what may be undone already: that there is nothing is
 # no mistake, so they need not report it. So do all functions with a const handle as their first argument. NULL is a
@@ -477,7 +543,7 @@ ANSWERS = (
     "mica_phase_remove", "mica_phase_enable", "mica_system_remove", "mica_system_enable", "mica_observer_remove",
     "mica_handler_remove", "mica_library_release", "mica_instance_write_id", "mica_instance_write_field_id",
     "mica_pool_remove", "mica_resource_values_id", "mica_lookup_write", "mica_member_of", "mica_member_of_type",
-    "mica_phase_next", "mica_phase_get_info", "mica_system_next", "mica_system_get_dependencies",
+    "mica_cluster_find", "mica_lua_unload", "mica_phase_next", "mica_phase_get_info", "mica_system_next", "mica_system_get_dependencies",
 )
 
 IS_FINE = (ANY, "NULL is a no-op, so that what could not be created can be destroyed")
@@ -497,6 +563,7 @@ EXPECTED = {
     ("mica_tree_skip", "root", "*"): (ANY, "the root is where the walk ends, and only compared"),
     ("mica_name_child", "name", "NULL"): (ANY, "takes the name away"),
     ("mica_name_set", "name", "NULL"): (ANY, "takes the name away"),
+    ("mica_edges_turn", "center", "*"): (QUIET, "an entity without edges is none that is reported"),
     ("mica_place_source_id", "before", "nil"): (ANY, "moves it to the end"),
     ("mica_load_edges_id", "sources", "stale"): (ANY, "edges of entities that are not alive are left out"),
     ("mica_name_set", "scope", "nil"): (ANY, "the top"),
@@ -515,6 +582,9 @@ EXPECTED = {
     ("mica_command_propagate", "data", "nothing"): (ANY, "an event without data"),
     ("mica_stats_get_system", "system", "removed"): (ANY, "what it did in the frames that are kept is known"),
     ("mica_stats_get_system_total", "system", "removed"): (ANY, "what it did in the frames that are kept is known"),
+    ("mica_cluster_around", "out", "of no row"): (ANY, "it is overwritten"),
+    ("mica_cluster_identity", "entity", "stale"): (ANY, "an entity of the world of the cluster has the same handle"),
+    ("mica_cluster_send", "from", "stale"): (ANY, "an entity of the world of the cluster has the same handle"),
     ("mica_world_report", "world", "NULL"): (ANY, "the report is printed to stderr"),
     ("mica_saver_begin", "path", "empty"): (ANY, "mica_saver_wait tells that the file can't be written"),
     ("mica_saver_begin", "path", "long"): (ANY, "mica_saver_wait tells that the file can't be written"),
@@ -557,10 +627,13 @@ FUNCTIONS = {
     ("mica_removals_destroy", "NULL"): IS_FINE,
     ("mica_stream_destroy", "NULL"): IS_FINE,
     ("mica_index_destroy", "NULL"): IS_FINE,
+    ("mica_cluster_destroy", "NULL"): IS_FINE,
     ("mica_requests_destroy", "NULL"): IS_FINE,
     ("mica_hash_tree_free", "NULL"): IS_FINE,
     ("mica_history_destroy", "NULL"): IS_FINE,
     ("mica_sender_destroy", "NULL"): IS_FINE,
+    ("mica_inspect_stop", "NULL"): IS_FINE,
+    ("mica_lua_destroy", "NULL"): IS_FINE,
     ("mica_replica_destroy", "NULL"): IS_FINE,
     ("mica_recording_free", "NULL"): IS_FINE,
     ("mica_resource_free", "NULL"): IS_FINE,
@@ -568,6 +641,7 @@ FUNCTIONS = {
     ("mica_compiled_free", "NULL"): IS_FINE,
     ("mica_spawned_free", "NULL"): IS_FINE,
     ("mica_watch_destroy", "NULL"): IS_FINE,
+    ("mica_module_unload", "NULL"): IS_FINE,
     ("mica_library_destroy", "NULL"): IS_FINE,
     ("mica_draft_destroy", "NULL"): IS_FINE,
     ("mica_saver_destroy", "NULL"): IS_FINE,
@@ -586,6 +660,7 @@ HARMLESS = {
     "mica_type_problem": "result != NULL",
     "mica_phase_add": "result == MICA_PHASE_NONE",
     "mica_targets_id": "!result.private_.row",
+    "mica_edges_turn": "!result.private_.row",
     "mica_sources_id": "!result.private_.row",
     "mica_phase_find": "result == MICA_PHASE_NONE",
     "mica_phase_next": "result == MICA_PHASE_NONE",
@@ -607,10 +682,16 @@ VALID_CALLS = {
     "mica_recording_diff": (ANY, "the recordings are the same"),
     "mica_entity_is_disabled": (ANY, "the valid entity is not disabled"),
     "mica_watch_changed": (ANY, "no file changed"),
+    "mica_module_update": (ANY, "no file changed"),
+    "mica_module_get_rules": (ANY, "the module has none"),
     "mica_saver_is_busy": (ANY, "no save is under way"),
+    "mica_is_paused": (ANY, "the world is not paused"),
+    "mica_is_stepping": (ANY, "no frame is under way"),
+    "mica_is_deferred": (ANY, "the world does not record"),
     "mica_resource_is_repeated": (ANY, "no component of the resource is"),
     "mica_resource_is_disabled": (ANY, "no component of the resource is"),
     "mica_view_next": (ANY, "there is one run of rows"),
+    "mica_view_variable": (ANY, "it is nil before the first result"),
     "mica_value_write": (ANY, "the result is a length"),
     "mica_entity_write_json": (ANY, "the result is a length"),
     "mica_query_write_text": (ANY, "the result is a length"),

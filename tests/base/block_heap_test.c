@@ -1,21 +1,16 @@
 /* The heap of text and lists: sizes, caches of threads, and memory that goes back to the system. */
+#include "../support/random.h"
 #include "../support/test.h"
 
 #include "base/block_heap.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
-#if defined(__has_feature)
-#    if __has_feature(address_sanitizer)
-#        define IS_SANITIZED 1
-#    endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(IS_SANITIZED)
-enum { HAS_SPANS = 0 }; /* every block is malloc's */
-#else
-enum { HAS_SPANS = 1 };
-#endif
+enum { HAS_SPANS = !UNDER_ADDRESS_SANITIZER }; /* with the sanitizer every block is malloc's */
 
 START_TEST(a_size_has_room_and_wastes_at_most_a_quarter)
 {
@@ -142,6 +137,97 @@ START_TEST(blocks_of_one_thread_are_freed_by_another_which_gives_them_back_when_
 }
 END_TEST
 
+/* A thread that frees every block, is idle for a while, and then allocates and frees again. */
+static atomic_int stage;
+
+static void reach(int next)
+{
+    atomic_store(&stage, next);
+}
+
+static void await(int next)
+{
+    while (atomic_load(&stage) != next)
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+}
+
+static void *free_all_and_rest(void *unused)
+{
+    micap_heap_thread_idle(); /* without a cache there is nothing to offer */
+    micap_heap_thread_busy();
+    free_all(NULL);
+    micap_heap_thread_idle();
+    reach(1);
+    await(2);
+    micap_heap_thread_busy();
+    allocate_all(NULL);
+    free_all(NULL);
+    reach(3);
+    await(4);
+    return unused;
+}
+
+START_TEST(a_trim_has_the_cache_of_an_idle_thread)
+{
+    micap_heap_trim();
+    size_t before = micap_heap_bytes();
+    run(allocate_all);
+    pthread_t thread;
+    reach(0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, free_all_and_rest, NULL), 0);
+    await(1);
+    micap_heap_trim();
+    ck_assert_uint_eq(micap_heap_bytes(), before);
+    reach(2);
+    await(3);
+    micap_heap_trim(); /* which leaves the cache of a thread that works alone */
+    if (HAS_SPANS)
+        ck_assert_uint_gt(micap_heap_bytes(), before);
+    reach(4);
+    pthread_join(thread, NULL);
+    micap_heap_trim();
+    ck_assert_uint_eq(micap_heap_bytes(), before);
+}
+END_TEST
+
+enum { REST_ROUNDS = 100 };
+
+static void *work_and_rest(void *unused)
+{
+    for (uint32_t round = 0; round < REST_ROUNDS; ++round) {
+        void *blocks[40];
+        for (uint32_t i = 0; i < 40; ++i)
+            blocks[i] = memset(micap_heap_block_allocate(i % 5), 1, 16);
+        for (uint32_t i = 0; i < 40; ++i)
+            micap_heap_block_free(blocks[i], i % 5);
+        micap_heap_thread_idle();
+        if (round % 16 == 0)
+            sched_yield();
+        micap_heap_thread_busy();
+    }
+    atomic_fetch_add(&stage, 1);
+    return unused;
+}
+
+START_TEST(threads_work_and_rest_while_another_trims)
+{
+    micap_heap_trim();
+    size_t before = micap_heap_bytes();
+    pthread_t threads[3];
+    reach(0);
+    for (uint32_t i = 0; i < 3; ++i)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, work_and_rest, NULL), 0);
+    while (atomic_load(&stage) < 3) {
+        micap_heap_trim();
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    for (uint32_t i = 0; i < 3; ++i)
+        pthread_join(threads[i], NULL);
+    micap_heap_trim();
+    ck_assert_uint_eq(micap_heap_bytes(), before);
+}
+END_TEST
+
 START_TEST(a_thread_without_memory_for_a_cache_frees_all_the_same)
 {
     micap_heap_trim();
@@ -159,4 +245,5 @@ TEST_SUITE(block_heap, a_size_has_room_and_wastes_at_most_a_quarter,
            blocks_do_not_overlap_and_a_block_that_grows_keeps_its_bytes, memory_stays_flat_and_is_given_back,
            when_memory_is_short_there_is_no_block_and_a_block_stays,
            blocks_of_one_thread_are_freed_by_another_which_gives_them_back_when_it_ends,
+           a_trim_has_the_cache_of_an_idle_thread, threads_work_and_rest_while_another_trims,
            a_thread_without_memory_for_a_cache_frees_all_the_same)

@@ -4,7 +4,7 @@
 #include "tool.h"
 
 static const step steps[] = {
-    {"help query", 0, "mica query [--json | --plan] FILE TEXT"},
+    {"help query", 0, "mica query [--json | --plan | --arrow OUT] FILE TEXT"},
     {"query", 2, "mica: query"},
     {"query missing.mica Position", 2, "missing.mica: No such file or directory"},
     {"query level.mica 'Position, !Monster'", 0, "station/door  Position {\"x\": 4"},
@@ -17,6 +17,13 @@ static const step steps[] = {
     {"query level.mica 'Position\t,'", 2, "mica: query: expected the name of a component, found the end\n"},
     {"query level.mica 'Position, !Position'", 2, "it is both asked for and excluded"},
     {"query --json --plan level.mica '' extra", 2, "mica: query"},
+    {"query level.mica 'Position, Monster($other)'", 0, "  $other "},
+    {"query --plan level.mica 'Position, Monster($other)'", 0, "visit $other: Monster, "},
+    {"query --arrow monsters.arrow level.mica 'Monster, ?Position'", 0, ""},
+    {"query --arrow - level.mica 'Monster, ?Position'", 0, "ARROW1"},
+    {"query --arrow missing/x.arrow level.mica Position", 2, "mica: query: missing/x.arrow: No such file or directory"},
+    {"query --arrow - level.mica Position >/dev/full", 2, ""},
+    {"query level.mica 'Position, Monster($other'", 2, "expected ')', found the end"},
 };
 
 START_TEST(entities_of_a_file_are_listed)

@@ -25,6 +25,7 @@ mica_world *open_world(void);
 void close_world(mica_world *world, uint32_t reports);
 
 void check_entities(void);
+void check_components_of_worlds(void);
 void check_values(void);
 void check_queries(void);
 void check_recording(void);

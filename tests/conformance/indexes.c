@@ -2,7 +2,7 @@
 #include "conformance.h"
 #include "parts.h"
 
-#include "mica/index.h"
+#include "mica/partition.h"
 
 #include <string.h>
 
@@ -82,6 +82,7 @@ static void check_fields(mica_world *world)
     mica_index *index = mica_index_create(
         world, &(mica_index_def){.component = MICA_ID(Place), .fields = "x", .hashed = true, .location = MICA_HERE});
     EXPECT(index && mica_index_update(index) == MICA_OK);
+    EXPECT(mica_index_of_field_id(world, MICA_ID(Place), offsetof(Place, x)) == index);
     uint64_t hash = hash_more(HASH_BASIS, mica_index_entity_count(index), 4);
     for (mica_match match = mica_index_range(index, mica_key_real(10), mica_key_integer(40)); mica_match_next(&match);)
         hash = hash_more(hash, match.entity.index, 4);
@@ -96,6 +97,10 @@ static void check_fields(mica_world *world)
     hash = hash_more(hash, mica_query_shuffled(query, &random, agents, 100), 4);
     for (uint32_t i = 0; i < 100; ++i)
         hash = hash_more(hash, agents[i].index, 4);
+    for (mica_partition part = mica_partitions_by_index(index, (mica_key){0}, mica_key_real(20));
+         mica_partition_next(&part);)
+        while (mica_member_next(&part))
+            hash = hash_more(hash_real(hash, part.key.as.real), part.entity.index, 4);
     print_hash("index", 1, hash);
     mica_index *owners = mica_index_create(world, &(mica_index_def){.component = MICA_ID(Being), .fields = "friend"});
     mica_create(world, MICA_WITH(Being, {.friend = entity}));

@@ -73,6 +73,7 @@ int main(int argument_count, char **arguments)
     uint32_t workers = number_after(argument_count, arguments, "--workers", 0);
     check_math();
     check_entities();
+    check_components_of_worlds();
     check_values();
     check_queries();
     check_recording();

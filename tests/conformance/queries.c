@@ -50,7 +50,8 @@ static void check_terms(mica_world *world)
                                            MICA_ACCESS_CHANGED,   MICA_ACCESS_ADDED, MICA_ACCESS_DISABLED,
                                            MICA_ACCESS_MAYBE_READ};
     for (uint32_t i = 0; i < COUNT_OF(accesses); ++i) {
-        mica_term terms[] = {{MICA_ID(Place), MICA_ACCESS_READ}, {MICA_ID(Count), accesses[i]}};
+        mica_term terms[] = {{.component = MICA_ID(Place), .access = MICA_ACCESS_READ},
+                             {.component = MICA_ID(Count), .access = accesses[i]}};
         mica_query *query = mica_query_create(world, &(mica_query_def){.terms = terms, .term_count = 2});
         uint64_t count = mica_query_count(query);
         print_hash("terms", i, hash_more(hash_rows(query), count, 8));

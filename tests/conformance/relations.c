@@ -1,5 +1,5 @@
 /* Edges between entities. */
-#include "mica/relation.h"
+#include "mica/partition.h"
 
 #include "conformance.h"
 #include "parts.h"
@@ -10,6 +10,25 @@ typedef struct Road {
 MICA_RELATION(Road, meters)
 MICA_RELATION_WITH(Below, (.exclusive = true, .acyclic = true, .transitive = true, .ordered = true,
                            .on_target = MICA_TARGET_DESTROY))
+
+/* Towns that a road leads to from where a road leads to from this one. */
+static void ask_about_roads(mica_world *world, const mica_entity *towns)
+{
+    mica_value_error error;
+    mica_query *query = mica_query_text(world, "has Road($this, $next), Road($next, $last)", &error);
+    EXPECT(query && mica_query_variable(query, "last") == 2 && strcmp(mica_query_variable_name(query, 1), "next") == 0);
+    uint64_t count = 0;
+    for (mica_view view = mica_query_begin(query); mica_view_next(&view); ++count)
+        EXPECT(mica_is_related(world, view.entities[0], Road, mica_view_variable(&view, 1)));
+    EXPECT(count == mica_query_count(query) && count > 4);
+    mica_query_limit(query, 1000);
+    EXPECT(mica_query_count(query) == count);
+    mica_view bound = mica_query_begin(query);
+    EXPECT(mica_view_bind(&bound, 1, towns[1]));
+    while (mica_view_next(&bound))
+        EXPECT(mica_same(mica_view_variable(&bound, 1), towns[1]));
+    mica_query_destroy(query);
+}
 
 static void check_edges(void)
 {
@@ -24,6 +43,10 @@ static void check_edges(void)
     EXPECT(mica_edge_get(world, towns[4], Road, towns[1])->meters == 9);
     EXPECT(mica_is_related(world, towns[0], Road, towns[1]) && !mica_is_related(world, towns[1], Road, towns[0]));
     EXPECT(mica_same(mica_target(world, towns[4], Road), towns[0]));
+    uint32_t target_count = 0;
+    for (mica_partition part = mica_partitions_by_target_id(world, MICA_ID(Road)); mica_partition_next(&part);)
+        target_count += part.count;
+    EXPECT(target_count == 6);
     EXPECT(mica_target_count(world, towns[4], Road) == 2 && mica_source_count(world, towns[1], Road) == 2);
     float sum = 0;
     for (mica_edges at = mica_targets(world, towns[4], Road); mica_edge_next(&at);)
@@ -32,6 +55,7 @@ static void check_edges(void)
         sum = sum * 10 + mica_get(world, at.entity, Place)->x;
     EXPECT(sum == 7904);
     print_hash("edges", 0, mica_world_hash(world));
+    ask_about_roads(world, towns);
     EXPECT(mica_unrelate(world, towns[4], Road, towns[0]) && mica_unrelate_sources(world, towns[1], Road) == 2);
     EXPECT(mica_unrelate_targets(world, towns[1], Road) == 1);
     struct mica_edge_of_Road loaded[2] = {{{1}, towns[0], 2}, {{2}, towns[0], 1}};

@@ -1,9 +1,13 @@
 /* Files: their bytes are the same on every machine. */
 #include "conformance.h"
 #include "mica/draft.h"
+#include "mica/hierarchy.h"
 #include "mica/library.h"
+#include "mica/module_load.h"
+#include "mica/prefab.h"
 #include "mica/flow.h"
 #include "mica/random.h"
+#include "mica/relation.h"
 #include "mica/reload.h"
 #include "mica/saver.h"
 #include "parts.h"
@@ -244,6 +248,52 @@ static void check_reloading(void)
     close_world(world, 0);
 }
 
+static mica_result define_for_modules(mica_world *world, void *context)
+{
+    (void)context;
+    define_all(world);
+    return MICA_OK;
+}
+
+/* A reload continues in another world. Without modules, which not every system can load. */
+static void check_modules(void)
+{
+    uint32_t rule_count = 1;
+    mica_modules *modules = mica_module_load(NULL, 0, &(mica_module_def){.setup = define_for_modules});
+    mica_world *world = mica_module_world(modules);
+    mica_entity ship = mica_create(world, MICA_WITH(Place, {1, 2}));
+    EXPECT(mica_step(world, 0.5f) == MICA_OK && !mica_module_update(modules));
+    uint64_t hash = mica_world_hash(world);
+    EXPECT(mica_module_reload(modules) == MICA_OK);
+    world = mica_module_world(modules);
+    EXPECT(mica_world_hash(world) == hash && mica_get(world, ship, Place)->x == 1);
+    EXPECT(!mica_module_get_rules(modules, &rule_count) && rule_count == 0);
+    mica_module_unload(modules);
+}
+
+/* An instance follows its prefab, except where it has another value. */
+static void check_prefabs(void)
+{
+    mica_world *world = open_world();
+    define_all(world);
+    EXPECT(mica_prefab_define(world));
+    mica_entity ship = mica_create(world, MICA_WITH(Place, {1, 2}));
+    mica_entity mast = mica_create_child(world, ship, MICA_WITH(Count, {3}));
+    EXPECT(mica_name_child(world, mast, "mast") == MICA_OK && mica_prefab_create(world, ship, NULL) == MICA_OK);
+    mica_entity one = mica_prefab_spawn(world, ship, NULL);
+    mica_entity part = mica_prefab_part(world, one, "mast");
+    EXPECT(mica_same(mica_prefab_of(world, one), ship) && mica_same(mica_prefab_of(world, part), mast));
+    EXPECT(mica_same(mica_target_id(world, one, mica_prefab_relation()), ship));
+    mica_write(world, one, Place)->x = 10;
+    mica_write(world, ship, Place)->x = 20;
+    mica_write(world, ship, Place)->y = 30;
+    mica_reload_stats stats;
+    EXPECT(mica_prefab_update(world, ship, NULL, &stats) == MICA_OK && stats.updated_count == 1);
+    EXPECT(mica_get(world, one, Place)->x == 10 && mica_get(world, one, Place)->y == 30);
+    print_hash("prefab", 0, mica_world_hash(world));
+    close_world(world, 0);
+}
+
 /* A file that refers to another one. */
 static void check_library(void)
 {
@@ -287,4 +337,6 @@ void check_resources(void)
     check_resuming();
     check_saver();
     check_reloading();
+    check_prefabs();
+    check_modules();
 }

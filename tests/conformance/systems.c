@@ -1,5 +1,6 @@
 /* Frames, phases and work over several threads; statistics and traces. */
 #include "conformance.h"
+#include "mica/snapshot.h"
 #include "parts.h"
 
 #include <stdio.h>
@@ -58,6 +59,18 @@ static void add_systems(mica_world *world)
     EXPECT(mica_graph_write(world, MICA_GRAPH_TEXT, graph, sizeof graph) > 0);
 }
 
+static void count_frames(mica_world *world, void *context)
+{
+    (void)world;
+    ++*(uint32_t *)context;
+}
+
+static void count_systems(mica_world *world, mica_system system, void *context)
+{
+    (void)world, (void)system;
+    ++*(uint32_t *)context;
+}
+
 static void run_frames(mica_world *world)
 {
     mica_system moving = mica_system_find(world, "move"), dragging = mica_system_find(world, "drag");
@@ -76,15 +89,31 @@ static void run_frames(mica_world *world)
         fclose(scratch);
     }
     EXPECT(mica_trace_stop(world, NULL) == MICA_OK);
+    FILE *written = tmpfile();
+    EXPECT(mica_trace_start(world) == MICA_OK);
+    EXPECT((written ? mica_trace_stop_to(world, written) : mica_trace_stop(world, NULL)) == MICA_OK);
+    if (written)
+        fclose(written);
+    mica_snapshot each_before = mica_snapshot_take(world);
+    uint64_t each_content = mica_world_hash(world);
+    uint32_t call_count = 0;
+    EXPECT(mica_step_each(world, 0.25f, count_systems, &call_count) == MICA_OK && call_count > 2);
+    EXPECT(mica_snapshot_restore(world, each_before) == MICA_OK && mica_world_hash(world) == each_content);
+    mica_snapshot_drop(world, each_before);
 
     EXPECT(mica_time_set_scale(world, 0.5) == MICA_OK && mica_step_from(world, dragging, 0.25f) == MICA_OK);
     EXPECT(mica_system_run(world, moving, 1) == MICA_OK);
+    uint32_t frame_count = 0;
+    EXPECT(mica_after_frame(world, count_frames, &frame_count) == MICA_OK);
     mica_pause(world, true);
+    EXPECT(mica_is_paused(world));
+    EXPECT(!mica_is_stepping(world));
     uint64_t before = mica_world_hash_content(world);
     EXPECT(mica_step(world, 1) == MICA_OK && mica_world_hash_content(world) == before);
     mica_pause_step(world);
     EXPECT(mica_step(world, 1) == MICA_OK && mica_world_hash_content(world) != before);
     mica_pause(world, false);
+    EXPECT(frame_count == 2 && mica_after_frame(world, NULL, NULL) == MICA_OK);
     EXPECT(mica_time_get(world).frame == 7);
     EXPECT(mica_system_enable(world, dragging, false) && mica_phase_enable(world, MICA_PHASE_END, false));
     EXPECT(mica_system_replace(world, dragging, MICA_SYSTEM(drag, MICA_WRITE(Speed))) == MICA_OK);

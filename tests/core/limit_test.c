@@ -68,7 +68,8 @@ START_TEST(components_that_share_a_bit_are_told_apart)
         mica_create(world, {components[i], 0, NULL});
     }
     for (uint32_t i = 0; i < MANY; ++i) {
-        const mica_term with = {components[i], MICA_ACCESS_READ}, without = {components[i], MICA_ACCESS_WITHOUT};
+        const mica_term with = {.component = components[i], .access = MICA_ACCESS_READ},
+                        without = {.component = components[i], .access = MICA_ACCESS_WITHOUT};
         mica_query *has = mica_query_create(world, &(mica_query_def){.terms = &with, .term_count = 1});
         mica_query *lacks = mica_query_create(world, &(mica_query_def){.terms = &without, .term_count = 1});
         ck_assert_uint_eq(mica_query_count(has), 1);
@@ -76,7 +77,7 @@ START_TEST(components_that_share_a_bit_are_told_apart)
     }
     expect_valid(world); /* which asks every query about every archetype */
     mica_component private = micap_type_of(MICA_ID(Health))->enabled;
-    const mica_term hidden = {private, MICA_ACCESS_READ};
+    const mica_term hidden = {.component = private, .access = MICA_ACCESS_READ};
     ck_assert_ptr_null(mica_query_create(world, &(mica_query_def){.terms = &hidden, .term_count = 1}));
     expect_report(&heard, MICA_ERROR_INVALID, "private");
     close_world(world, &heard);

@@ -171,20 +171,21 @@ static bool clone_wide(fixture *fixture)
 
 static bool create_query_of_few(fixture *fixture)
 {
-    const mica_term terms[] = {{wide[3], MICA_ACCESS_READ}, {wide[WIDE], MICA_ACCESS_WITHOUT}};
+    const mica_term terms[] = {{.component = wide[3], .access = MICA_ACCESS_READ},
+                               {.component = wide[WIDE], .access = MICA_ACCESS_WITHOUT}};
     return mica_query_create(fixture->world, &(mica_query_def){.terms = terms, .term_count = 2}) != NULL;
 }
 
 static bool create_query_of_singleton(fixture *fixture)
 {
-    const mica_term terms[] = {{MICA_ID(SampleClock), MICA_ACCESS_READ}};
+    const mica_term terms[] = {{.component = MICA_ID(SampleClock), .access = MICA_ACCESS_READ}};
     return mica_query_create(fixture->world, &(mica_query_def){.terms = terms, .term_count = 1}) != NULL;
 }
 
 /* Sorting needs one row beyond those there are, and no chunk has room. */
 static void prepare_full_chunks(fixture *fixture)
 {
-    const mica_term terms[] = {{sample_id(SAMPLE_SMALL), MICA_ACCESS_READ}};
+    const mica_term terms[] = {{.component = sample_id(SAMPLE_SMALL), .access = MICA_ACCESS_READ}};
     fixture->query = mica_query_create(fixture->world, &(mica_query_def){.terms = terms, .term_count = 1});
     const micap_chunk *chunk;
     do

@@ -15,14 +15,14 @@ enum { CREATIONS = 300 };
 
 static void prepare_query(fixture *fixture)
 {
-    mica_term terms[] = {{sample_id(SAMPLE_SMALL), MICA_ACCESS_READ}};
+    mica_term terms[] = {{.component = sample_id(SAMPLE_SMALL), .access = MICA_ACCESS_READ}};
     fixture->query = mica_query_create(fixture->world, &(mica_query_def){.terms = terms, .term_count = 1});
     REQUIRE(fixture->query);
 }
 
 static void prepare_sorted_query(fixture *fixture)
 {
-    mica_term terms[] = {{sample_id(SAMPLE_SMALL), MICA_ACCESS_READ}};
+    mica_term terms[] = {{.component = sample_id(SAMPLE_SMALL), .access = MICA_ACCESS_READ}};
     fixture->query = mica_query_create(fixture->world, &(mica_query_def){.terms = terms,
                                                                          .term_count = 1,
                                                                          .order_by = sample_id(SAMPLE_SMALL),
@@ -46,6 +46,18 @@ static void prepare_owners(fixture *fixture)
     for (uint32_t i = 0; i < POPULATION; ++i)
         REQUIRE(mica_set_id(fixture->world, fixture->population[i], fixture->values[SAMPLE_OWNER]));
     prepare_query(fixture);
+}
+
+static void prepare_deferred_owners(fixture *fixture)
+{
+    prepare_owners(fixture);
+    prepare_defer(fixture);
+}
+
+static void prepare_deferred_query(fixture *fixture)
+{
+    prepare_query(fixture);
+    prepare_defer(fixture);
 }
 
 /* Something of everything in one flush: the same through either door. */
@@ -334,15 +346,15 @@ static bool set_hook(fixture *fixture)
 
 static bool create_query(fixture *fixture)
 {
-    mica_term terms[] = {{sample_id(SAMPLE_SMALL), MICA_ACCESS_READ},
-                         {sample_id(SAMPLE_PADDED), MICA_ACCESS_MAYBE_READ}};
+    mica_term terms[] = {{.component = sample_id(SAMPLE_SMALL), .access = MICA_ACCESS_READ},
+                         {.component = sample_id(SAMPLE_PADDED), .access = MICA_ACCESS_MAYBE_READ}};
     mica_query_def def = {.name = "anything", .terms = terms, .term_count = 2, .location = MICA_HERE};
     return mica_query_create(fixture->world, &def) != NULL;
 }
 
 static bool create_sorted_query(fixture *fixture)
 {
-    mica_term terms[] = {{sample_id(SAMPLE_SMALL), MICA_ACCESS_READ}};
+    mica_term terms[] = {{.component = sample_id(SAMPLE_SMALL), .access = MICA_ACCESS_READ}};
     mica_query_def def = {.terms = terms, .term_count = 1, .order_by = terms[0].component};
     def.compare = sample_small_compare;
     return mica_query_create(fixture->world, &def) != NULL;
@@ -498,6 +510,12 @@ static const scenario scenarios[] = {
     {"command_enable", prepare_commands, record_enable, finish_flush},
     {"create while the world records", prepare_defer, create_full, finish_flush},
     {"add while the world records", prepare_defer, add, finish_flush},
+    {"create_many while the world records", prepare_defer, create_many, finish_flush},
+    {"create_many with required components while the world records", prepare_defer, create_many_requiring,
+     finish_flush},
+    {"query_add while the world records", prepare_deferred_query, add_to_all, finish_flush},
+    {"query_remove while the world records", prepare_deferred_owners, remove_from_all, finish_flush},
+    {"query_destroy_entities while the world records", prepare_deferred_owners, destroy_all, finish_flush},
     {"clone while the world records", prepare_defer, clone_one, finish_flush},
     {"flush of what the world recorded", prepare_deferred, flush, NULL},
     {"flush of several buffers", prepare_recorded, flush, NULL},

@@ -13,7 +13,7 @@ enum {
     STEPS_DEFAULT = UNDER_THREAD_SANITIZER ? 100000
                     : UNDER_SANITIZER
                         ? 1000000
-                        : 10000000, /* from each of two seeds: see CMakeLists.txt; make check-long runs by the clock */
+                        : 3000000, /* from each of two seeds: see CMakeLists.txt; make check-long runs by the clock */
 };
 
 /* Worlds of one size. Small ones reach every corner often and are checked after every step; large ones fill chunks. */

@@ -102,7 +102,8 @@ START_TEST(a_hundred_thousand_archetypes_stay_cheap)
     mica_component tags[TAG_COUNT];
     mica_world *world = open_world(&heard);
     define_types(world, "Tag", MICA_STORAGE_TAG, TAG_COUNT, tags);
-    mica_term terms[] = {{tags[3], MICA_ACCESS_HAS}, {tags[5], MICA_ACCESS_WITHOUT}};
+    mica_term terms[] = {{.component = tags[3], .access = MICA_ACCESS_HAS},
+                         {.component = tags[5], .access = MICA_ACCESS_WITHOUT}};
     mica_query *query = mica_query_create(world, &(mica_query_def){.terms = terms, .term_count = 2});
     size_t before = mica_world_get_stats(world).memory_bytes;
     uint32_t expected = 0;

@@ -328,7 +328,9 @@ START_TEST(what_is_written_counts_as_changed_and_what_is_read_does_not)
 {
     mica::world world;
     world.create(Point{1, 0});
-    mica_term changed = {mica::id<Point>(), MICA_ACCESS_CHANGED};
+    mica_term changed = {};
+    changed.component = mica::id<Point>();
+    changed.access = MICA_ACCESS_CHANGED;
     mica_query_def def = {};
     def.terms = &changed;
     def.term_count = 1;
@@ -421,6 +423,24 @@ START_TEST(events_have_data_and_propagate)
 }
 END_TEST
 
+START_TEST(recorded_events_own_the_text_of_their_data)
+{
+    mica::world world;
+    std::string heard;
+    mica_observer_def def = {};
+    def.event = MICA_EVENT_USER;
+    world.observe(def, [&](const mica_event &event) { heard = static_cast<const Person *>(event.data)->name.view(); });
+    {
+        Person person = {};
+        ck_assert(person.name.set("a person with a long name"));
+        mica_defer(world);
+        ck_assert(world.emit(MICA_EVENT_USER, mica_nil(), person));
+        person.name.clear();
+    }
+    ck_assert(mica_flush(world) == MICA_OK && heard == "a person with a long name");
+}
+END_TEST
+
 START_TEST(systems_call_their_function_over_all_workers)
 {
     mica::world world;
@@ -477,15 +497,137 @@ START_TEST(indexes_find_by_value_and_position)
     mica_entity entity = speeds.find(55.0);
     world.write<Point>(entity)->x = 50;
     ck_assert(grid.refresh(entity) == MICA_OK && grid.within({5, 5, 0}, 1).size() == 4);
+    mica::index columns = world.index<Point>("x");
+    ck_assert(columns.update() == MICA_OK);
+    count = 0;
+    columns.partitions([&](mica_partition &part) {
+        ck_assert(part.count == (part.key.as.real == 5 ? 9u : part.key.as.real == 50 ? 1u : 10u));
+        for (uint32_t i = 0; i < part.count; ++i)
+            ck_assert(mica_member_next(&part) && world.read<Point>(part.entity)->x == part.key.as.real);
+        ++count;
+    });
+    ck_assert_int_eq(count, 11);
     ck_assert(!world.index<Point>("z") && mica::index::key_of(entity).kind == MICA_KIND_ENTITY);
+}
+END_TEST
+
+START_TEST(grids_show_neighbours)
+{
+    mica::world world;
+    mica_entity first = mica_nil();
+    for (int i = 0; i < 16; ++i) {
+        mica_entity entity = world.create(Point{static_cast<float>(i % 4), static_cast<float>(i / 4)});
+        first = i ? first : entity;
+    }
+    mica_index_def def = {};
+    def.cell_size = 2;
+    def.maximum[0] = def.maximum[1] = 4;
+    mica::index grid = world.index<Point>("x, y", def);
+    ck_assert(grid.update() == MICA_OK);
+    ck_assert_uint_eq(grid.around(first, 1).size(), 2);
+    auto nearest = grid.nearest({0, 0, 0}, 3);
+    ck_assert(nearest.size() == 3 && mica_same(nearest[0].entity, first) && nearest[2].distance_squared == 1);
+    ck_assert_uint_eq(grid.nearest({0, 0, 0}, 99).size(), 16);
+    std::atomic<uint32_t> pairs = 0, sides = 0;
+    auto count_pairs = [&](mica_entity, const mica_neighbour *, uint32_t count) { pairs += count; };
+    ck_assert(grid.each_near(1, count_pairs, true) == MICA_OK);
+    ck_assert(grid.each_near(1, [&](mica_entity, const mica_neighbour *, uint32_t count) { sides += count; }) == MICA_OK);
+    ck_assert(pairs == 24 && sides == 48);
+}
+END_TEST
+
+START_TEST(queries_join_entities_along_edges)
+{
+    enum { TOWN = 1, LAND };
+    mica::world world;
+    mica_entity lands[2], towns[3], people[6];
+    for (int i = 0; i < 2; ++i)
+        lands[i] = world.create(Box{});
+    for (int i = 0; i < 3; ++i) {
+        towns[i] = world.create(Shield{i}, Vigour{0});
+        world.relate<LiesIn>(towns[i], lands[i / 2]);
+    }
+    for (int i = 0; i < 6; ++i) {
+        people[i] = world.create(Point{0, 0});
+        world.relate<LiesIn>(people[i], towns[i % 3]);
+    }
+    uint32_t count = 0;
+    auto visit = world.query(
+        [&](mica_entity person, Point &point, mica::about<TOWN, const Shield> shield, mica::about<TOWN, Vigour> vigour,
+            mica::bound<LAND> land) {
+            point.x = static_cast<float>(shield->strength + 1);
+            vigour->current += 1;
+            ck_assert(world.is_related<LiesIn>(person, towns[(*shield).strength]));
+            ck_assert(mica_same(land, lands[shield->strength / 2]));
+            ++count;
+        },
+        mica::edge<LiesIn, 0, TOWN>, mica::edge<LiesIn, TOWN, LAND>, mica::with_of<LAND, Box>,
+        mica::without_of<TOWN, Frozen>);
+    visit.run();
+    ck_assert_uint_eq(count, 6);
+    for (int i = 0; i < 6; ++i)
+        ck_assert(world.read<Point>(people[i])->x == static_cast<float>(i % 3 + 1));
+    for (mica_entity town : towns)
+        ck_assert_int_eq(world.read<Vigour>(town)->current, 2);
+    world.add<Frozen>(towns[0]);
+    visit.run();
+    ck_assert_uint_eq(count, 10);
+}
+END_TEST
+
+START_TEST(parameters_are_singletons_and_fields_of_edges)
+{
+    mica::world world;
+    world.write_the<Clock>()->ticks = 5;
+    mica_entity hub = world.create();
+    for (int i = 0; i < 100; ++i) {
+        mica_entity town = world.create(Point{0, 0});
+        world.relate(town, hub, Road{static_cast<float>(i)});
+    }
+    int sum = 0;
+    world.each([&](Point &point, const Clock &clock) {
+        point.x = static_cast<float>(clock.ticks);
+        sum += clock.ticks;
+    });
+    ck_assert_int_eq(sum, 500);
+    float meters = 0;
+    world.each([&](mica_entity town, mica::along<const Road, 0, 1> road, mica::bound<1> end) {
+        ck_assert(world.read_edge<Road>(town, end)->meters == (*road).meters);
+        meters += road->meters;
+    });
+    world.each([](mica::along<Road, 0, 1> road) { road->meters += 1; });
+    ck_assert(world.read_edge<Road>(*world.sources<Road>(hub).begin(), hub)->meters == 1);
+    ck_assert(meters == 4950);
+}
+END_TEST
+
+START_TEST(entities_are_copied_hidden_and_written_as_text)
+{
+    mica::world world;
+    mica_entity parent = world.create(Point{1, 2}), child = world.create(Point{3, 4});
+    ck_assert(mica_set_parent(world, child, parent) == MICA_OK);
+    mica_entity copy = world.clone(parent), tree = world.clone_tree(parent);
+    ck_assert(mica_child_count(world, copy) == 0 && mica_child_count(world, tree) == 1);
+    ck_assert(world.read<Point>(copy)->y == 2);
+    ck_assert(world.disable_tree(parent) == 2 && world.is_disabled(child));
+    ck_assert(world.enable_tree(parent) == 2 && !world.is_disabled(child));
+    std::string text = world.to_json(copy);
+    ck_assert_str_eq(text.c_str(), "{\"components\": {\"Point\": {\"x\": 1, \"y\": 2}}}");
+    mica_entity other = world.create();
+    ck_assert(world.from_json(other, text.c_str()) == MICA_OK && world.to_json(other) == text);
+    mica_value_error error = {};
+    ck_assert(world.from_json(other, "{\"components\": 5}", &error) != MICA_OK && error.position > 0);
+    world.destroy(other);
+    ck_assert(world.to_json(other).empty());
 }
 END_TEST
 
 } // namespace
 
-TEST_SUITE(cpp_wrapper, indexes_find_by_value_and_position, required_components_come_along, components_exclude_each_other, opaque_pools_and_singletons_own_what_they_hold, values_that_own_memory_live_as_long_as_their_entities,
+TEST_SUITE(cpp_wrapper, entities_are_copied_hidden_and_written_as_text, grids_show_neighbours, queries_join_entities_along_edges, parameters_are_singletons_and_fields_of_edges, indexes_find_by_value_and_position, required_components_come_along, components_exclude_each_other, opaque_pools_and_singletons_own_what_they_hold, values_that_own_memory_live_as_long_as_their_entities,
            a_constructor_that_throws_leaves_the_world_as_it_was, a_type_that_only_moves_is_added_and_never_copied,
            members_start_with_the_values_their_type_gives_them, fields_of_described_types_are_described_with_them,
            traits_are_assignments, a_tracked_parameter_marks_what_it_writes, text_and_lists_are_views_and_spans, attributes_are_assignments, parameters_say_what_is_asked_for, relations_are_ranges_of_entities, what_is_written_counts_as_changed_and_what_is_read_does_not,
            observers_are_functions_and_are_told_what_is_there, events_have_data_and_propagate,
+           recorded_events_own_the_text_of_their_data,
            systems_call_their_function_over_all_workers)

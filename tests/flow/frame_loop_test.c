@@ -93,6 +93,21 @@ START_TEST(a_frame_that_begins_later_leaves_the_start_for_the_next)
 }
 END_TEST
 
+START_TEST(no_time_passes_for_others_while_one_system_runs)
+{
+    reports heard;
+    mica_world *world = open_notes(&heard);
+    mica_system slow = add_note(world, "x", (mica_system_def){.every_seconds = 0.75});
+    add_note(world, "y", (mica_system_def){.every_seconds = 0.75});
+    ck_assert_str_eq(step(world), "bu");
+    ck_assert_int_eq(mica_system_run(world, slow, 0.5f), MICA_OK);
+    ck_assert_str_eq(step(world), "bu"); /* y has waited for half a second, and x begins anew */
+    ck_assert_str_eq(step(world), "buy");
+    ck_assert_str_eq(step(world), "bux");
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(snapshots_and_clones_know_whether_the_start_phase_ran)
 {
     reports heard;
@@ -237,7 +252,7 @@ static uint32_t weigh_with(mica_system_def more, uint32_t workers, bool add_excl
     mica_flow_configure(world, &flow);
     for (uint32_t i = 0; i < 100; ++i)
         mica_create(world, MICA_WITH(Number, {i}));
-    mica_term masses[] = {{MICA_ID(Mass), MICA_ACCESS_READ}};
+    mica_term masses[] = {{.component = MICA_ID(Mass), .access = MICA_ACCESS_READ}};
     more.name = "weigh";
     more.once = weigh;
     more.terms = masses;
@@ -548,9 +563,36 @@ START_TEST(a_run_ends_with_the_error_of_a_frame)
 }
 END_TEST
 
+static void note_stepping(const mica_frame *frame)
+{
+    *(uint32_t *)frame->context += mica_is_stepping(frame->world);
+}
+
+static void note_stepping_alone(const mica_frame *frame)
+{
+    note_stepping(frame);
+}
+
+START_TEST(a_frame_is_under_way_in_all_systems_and_only_there)
+{
+    reports heard;
+    uint32_t count = 0;
+    mica_world *world = open_world(&heard);
+    ck_assert(!mica_is_stepping(world));
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(note_stepping, (.context = &count)));
+    mica_system alone =
+        mica_system_add(world, MICA_SYSTEM_ONCE_WITH(note_stepping_alone, (.exclusive = true, .context = &count)));
+    ck_assert_int_eq(mica_step(world, 0.25f), MICA_OK);
+    ck_assert_int_eq(mica_system_run(world, alone, 0.25f), MICA_OK);
+    ck_assert_uint_eq(count, 3);
+    ck_assert(!mica_is_stepping(world));
+    close_world(world, &heard);
+}
+END_TEST
+
 TEST_SUITE(frame_loop, the_start_phase_runs_once_before_all_others,
            the_start_phase_waits_for_systems_and_for_the_end_of_a_pause,
-           a_frame_that_begins_later_leaves_the_start_for_the_next,
+           a_frame_that_begins_later_leaves_the_start_for_the_next, no_time_passes_for_others_while_one_system_runs,
            snapshots_and_clones_know_whether_the_start_phase_ran,
            a_start_that_finds_no_memory_is_tried_again_before_anything_else_runs,
            a_clone_of_a_started_world_fails_cleanly_at_every_allocation,
@@ -560,4 +602,5 @@ TEST_SUITE(frame_loop, the_start_phase_runs_once_before_all_others,
            a_frame_that_takes_long_is_cut_and_not_made_up_for,
            fixed_steps_take_longer_than_they_simulate_and_frames_stay_bounded, a_system_stops_a_run_after_its_frame,
            a_run_inside_a_frame_is_refused, an_invalid_run_def_is_refused,
-           the_clock_of_the_computer_is_used_unless_another_is_given, a_run_ends_with_the_error_of_a_frame)
+           the_clock_of_the_computer_is_used_unless_another_is_given, a_run_ends_with_the_error_of_a_frame,
+           a_frame_is_under_way_in_all_systems_and_only_there)

@@ -64,7 +64,7 @@ START_TEST(events_arrive_at_every_ancestor_from_child_to_root)
     ck_assert(mica_event_propagate(world, ALARM, 0, family.entities[0], nothing));
     expect_diary(&family.diary, "0<0");
     mica_add(world, family.entities[1], Wall);
-    observe_alarm(&family, stop, 0, &(mica_term){MICA_ID(Wall), MICA_ACCESS_HAS});
+    observe_alarm(&family, stop, 0, &(mica_term){.component = MICA_ID(Wall), .access = MICA_ACCESS_HAS});
     observe_alarm(&family, note_arrival, 0, NULL); /* those of the same entity are called after a stop */
     ck_assert(mica_event_propagate(world, ALARM, 0, family.entities[2], nothing));
     expect_diary(&family.diary, "2<2 2<2 1<2 stop 1<2");
@@ -188,8 +188,8 @@ START_TEST(random_trees_agree_with_a_model)
                 mica_add(world, entities[i], Torch);
         }
         family.diary.base = entities[0];
-        observe_alarm(&family, note_arrival, 0, &(mica_term){MICA_ID(Torch), MICA_ACCESS_HAS});
-        observe_alarm(&family, stop, 0, &(mica_term){MICA_ID(Wall), MICA_ACCESS_HAS});
+        observe_alarm(&family, note_arrival, 0, &(mica_term){.component = MICA_ID(Torch), .access = MICA_ACCESS_HAS});
+        observe_alarm(&family, stop, 0, &(mica_term){.component = MICA_ID(Wall), .access = MICA_ACCESS_HAS});
         for (uint32_t round = 0; round < 30; ++round) {
             char expected[2048] = "";
             uint32_t first = random_below(&random, CROWD);

@@ -663,7 +663,66 @@ START_TEST(an_index_that_is_older_than_a_resumed_state_has_its_rows)
 }
 END_TEST
 
-TEST_SUITE(index, invalid_defs_are_reported, keys_of_every_kind_find_fields_of_every_kind,
+typedef struct Sizes {
+    int8_t tiny;
+    uint16_t small;
+    int32_t signed_word;
+    uint32_t word;
+    int64_t large;
+} Sizes;
+MICA_COMPONENT(Sizes, tiny, small, signed_word, word, large)
+
+START_TEST(a_hashed_index_tells_keys_apart_that_differ_in_bits_the_field_does_not_have)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_entity ones = mica_create(world, MICA_WITH(Sizes, {-1, UINT16_MAX, -1, UINT32_MAX, -1}));
+    mica_entity zeros = mica_create(world, MICA_WITH(Sizes, {0}));
+    const struct {
+        const char *field;
+        int64_t ones; /* the value of the first entity */
+    } fields[] = {
+        {"tiny", -1}, {"small", UINT16_MAX}, {"signed_word", -1}, {"word", UINT32_MAX}, {"large", -1},
+    };
+    for (uint32_t i = 0; i < COUNT_OF(fields); ++i) {
+        mica_index_def def = {.component = MICA_ID(Sizes), .fields = fields[i].field, .hashed = true};
+        mica_index *index = mica_index_create(world, &def);
+        ck_assert(mica_is_nil(mica_find_by(index, mica_key_integer(0)))); /* before the first update */
+        ck_assert(mica_index_update(index) == MICA_OK);
+        const int64_t keys[] = {-1, 0, 1, 255, UINT16_MAX, UINT32_MAX, (int64_t)1 << 32, INT64_MAX, INT64_MIN};
+        for (uint32_t k = 0; k < COUNT_OF(keys); ++k) {
+            mica_entity expected = keys[k] == fields[i].ones ? ones : keys[k] == 0 ? zeros : mica_nil();
+            ck_assert(mica_same(mica_find_by(index, mica_key_integer(keys[k])), expected));
+            if (keys[k] >= 0)
+                ck_assert(mica_same(mica_find_by(index, mica_key_natural((uint64_t)keys[k])), expected));
+            ck_assert_uint_eq(mica_index_count(index, mica_key_integer(keys[k]), mica_key_integer(keys[k])),
+                              !mica_is_nil(expected));
+        }
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(every_value_of_a_table_of_megabytes_is_found)
+{
+    enum { ROWS = 100000 };
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_index_def def = {.component = MICA_ID(Number), .fields = "value", .hashed = true};
+    mica_index *index = mica_index_create(world, &def);
+    mica_entity first = mica_create(world, MICA_WITH(Number, {0}));
+    for (uint32_t i = 1; i < ROWS; ++i)
+        mica_create(world, MICA_WITH(Number, {i * 2654435761u}));
+    ck_assert(mica_index_update(index) == MICA_OK);
+    for (uint32_t i = 0; i < ROWS; ++i)
+        REQUIRE(mica_find_by(index, mica_key_integer(i * 2654435761u)).index == first.index + i);
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(index, invalid_defs_are_reported, every_value_of_a_table_of_megabytes_is_found,
+           keys_of_every_kind_find_fields_of_every_kind,
+           a_hashed_index_tells_keys_apart_that_differ_in_bits_the_field_does_not_have,
            equal_values_of_a_unique_index_are_reported_once_and_the_lowest_handle_is_found,
            a_loop_ends_when_the_index_is_updated, results_without_room_for_them_are_refused,
            functions_of_the_other_kind_of_index_report, a_system_reads_an_index_between_the_writers_before_and_after_it,

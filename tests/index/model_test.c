@@ -592,7 +592,7 @@ static void open_model(model *model, int component, uint64_t seed, uint32_t work
     REQUIRE(mica_flow_configure(model->world, &flow) == MICA_OK);
     model->component = component_of(component);
     model->can_toggle = mica_component_type(model->component)->toggle;
-    mica_term terms[] = {{model->component, MICA_ACCESS_READ}, MICA_HAS(Other)};
+    mica_term terms[] = {{.component = model->component, .access = MICA_ACCESS_READ}, MICA_HAS(Other)};
     model->query = mica_query_create(model->world, &(mica_query_def){.terms = terms, .term_count = 1});
     model->half = mica_query_create(model->world, &(mica_query_def){.terms = terms, .term_count = 2});
     for (int i = 0; i < INDEXES; ++i) {

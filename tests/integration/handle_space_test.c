@@ -9,6 +9,7 @@
 #include "mica/delta.h"
 #include "mica/flow.h"
 #include "mica/hierarchy.h"
+#include "mica/index.h"
 #include "mica/snapshot.h"
 #include "mica/state.h"
 
@@ -118,6 +119,32 @@ START_TEST(systems_phases_observers_snapshots_and_streams_of_another_world_are_r
         mica_snapshot_drop(worlds[i], snapshots[i]);
     close_world(worlds[0], &heard);
     close_world(worlds[1], &heard_right);
+}
+END_TEST
+
+static void unvisited(mica_entity entity, const mica_neighbour *neighbours, uint32_t count, void *context)
+{
+    (void)entity, (void)neighbours, (void)count, (void)context;
+    ck_abort();
+}
+
+START_TEST(a_query_and_an_index_of_another_world_are_refused)
+{
+    mica_world *left = open_world(&heard), *right = open_world(&heard_right); /* also without handle spaces */
+    mica_create(left, MICA_WITH(Position, {1, 1, 0}));
+    mica_create(right, MICA_WITH(Position, {1, 1, 0}));
+    mica_index_def def = {.component = MICA_ID(Position), .fields = "x, y", .cell_size = 1, .maximum = {9, 9}};
+    mica_index *grid = mica_index_create(left, &def), *other = mica_index_create(right, &def);
+    ck_assert_int_eq(mica_index_update(grid), MICA_OK);
+    mica_query *query = mica_query_create(right, MICA_QUERY(MICA_READ(Position)));
+    mica_grid_loop loop = {.radius = 1, .query = query, .fn = unvisited};
+    ck_assert_int_eq(mica_grid_each(grid, &loop), MICA_ERROR_INVALID);
+    expect_report(&heard, MICA_ERROR_INVALID, "is a query of another world");
+    mica_system_def system = {.name = "finds", .once = nothing, .uses = &(mica_use){.index = other}, .use_count = 1};
+    ck_assert_uint_eq(mica_system_add(left, &system).id, 0);
+    expect_report(&heard, MICA_ERROR_INVALID, "an index of another world");
+    close_world(left, &heard);
+    close_world(right, &heard_right);
 }
 END_TEST
 
@@ -232,7 +259,7 @@ END_TEST
 
 TEST_SUITE(handle_space, an_entity_of_another_world_is_refused_and_the_report_says_so,
            systems_phases_observers_snapshots_and_streams_of_another_world_are_refused,
-           a_slot_keeps_its_space_and_is_retired_after_65535_uses, every_way_of_creating_keeps_the_space,
-           a_clone_has_the_handles_of_the_original_and_continues_like_it,
+           a_query_and_an_index_of_another_world_are_refused, a_slot_keeps_its_space_and_is_retired_after_65535_uses,
+           every_way_of_creating_keeps_the_space, a_clone_has_the_handles_of_the_original_and_continues_like_it,
            a_state_has_the_space_and_gives_it_to_the_world_that_continues,
            a_replica_has_the_space_of_its_sender_or_none_or_is_mapped)

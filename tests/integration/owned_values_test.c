@@ -1,5 +1,7 @@
 /* Text and lists go through everything that numbers go through: differences, history, recordings and reloads. Files, levels, deltas and
  * SQL have tests of their own. */
+#include "base/block_heap.h"
+#include "mica/bulk.h"
 #include "mica/compile.h"
 #include "mica/flow.h"
 #include "mica/hash.h"
@@ -8,10 +10,12 @@
 #include "mica/snapshot.h"
 #include "mica/value.h"
 #include "support/people.h"
+#include "support/random.h"
 #include "support/reports.h"
 #include "support/require.h"
 #include "support/test.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -219,6 +223,48 @@ START_TEST(a_reload_takes_over_what_the_file_changed_and_keeps_what_the_program_
 }
 END_TEST
 
+enum { SHARED_PEOPLE = 20000, SHARED_FRAMES = UNDER_SANITIZER ? 10 : 40, TRIMS_MAX = 10000 };
+
+/* Sets and frees text and elements in an order that mixes up where they lie. */
+static void change_people(mica_view *view)
+{
+    static const char *const names[] = {"short", "a name that does not lie in place",
+                                        "a name that is much longer than that, and needs another block"};
+    Person *person = mica_view_write(view, Person);
+    for (uint32_t i = 0; i < view->count; ++i) {
+        uint32_t chance = (uint32_t)(view->entities[i].index * 2654435761u + view->frame->tick * 40503u) >> 20;
+        REQUIRE(mica_text_set(&person[i].name, names[chance % 3]) == MICA_OK);
+        if (mica_list_count(&person[i].scores) > chance % 30)
+            mica_list_clear(&person[i].scores, float);
+        else
+            REQUIRE(mica_list_append(&person[i].scores, float));
+    }
+}
+
+START_TEST(a_trim_returns_what_workers_freed)
+{
+    micap_heap_trim();
+    size_t before = micap_heap_bytes();
+    mica_world *world = open_world(&heard);
+    mica_flow_def flow = mica_flow_def_default();
+    flow.worker_count = 4;
+    ck_assert_int_eq(mica_flow_configure(world, &flow), MICA_OK);
+    ck_assert(mica_system_add(world, MICA_SYSTEM(change_people, MICA_WRITE(Person))).id);
+    ck_assert_int_eq(mica_create_many(world, SHARED_PEOPLE, (mica_value[]){MICA_WITH(Person)}, 1, NULL), MICA_OK);
+    for (uint32_t frame = 0; frame < SHARED_FRAMES; ++frame)
+        ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+    mica_query *all = mica_query_create(world, MICA_QUERY(MICA_HAS(Person)));
+    ck_assert_int_eq(mica_destroy_all(all), MICA_OK);
+    /* A worker is idle a moment after the frame. */
+    for (uint32_t i = 0; i < TRIMS_MAX && micap_heap_bytes() > before; ++i) {
+        mica_world_trim(world);
+        sched_yield();
+    }
+    ck_assert_uint_le(micap_heap_bytes(), before);
+    close_world(world, &heard);
+}
+END_TEST
+
 TEST_SUITE(owned_values, a_difference_names_the_element, history_costs_what_changed,
            recordings_replay_text_and_lists_and_find_a_difference,
-           a_reload_takes_over_what_the_file_changed_and_keeps_what_the_program_did)
+           a_reload_takes_over_what_the_file_changed_and_keeps_what_the_program_did, a_trim_returns_what_workers_freed)

@@ -60,9 +60,10 @@ static void fill_terms(mica_term *terms, bool groups)
 {
     mica_component kinds[KINDS];
     list_kinds(kinds);
-    terms[0] = (mica_term){MICA_ID(Number), MICA_ACCESS_READ};
+    terms[0] = (mica_term){.component = MICA_ID(Number), .access = MICA_ACCESS_READ};
     for (uint32_t k = 0; k < KINDS; ++k)
-        terms[1 + k] = (mica_term){kinds[k], !groups      ? MICA_ACCESS_MAYBE_READ
+        terms[1 + k] = (mica_term){.component = kinds[k],
+                                   .access = !groups      ? MICA_ACCESS_MAYBE_READ
                                              : k % 2 == 0 ? MICA_ACCESS_EITHER
                                                           : MICA_ACCESS_OR};
 }

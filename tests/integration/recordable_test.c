@@ -5,6 +5,7 @@
 #include "mica/hierarchy.h"
 #include "mica/snapshot.h"
 #include "support/components.h"
+#include "support/faulty_allocator.h"
 #include "support/reports.h"
 #include "support/test.h"
 
@@ -327,19 +328,19 @@ typedef struct operation {
 
 static const operation operations[] = {
     {"mica_create", create, false},
-    {"mica_create_many", create_many, true},
+    {"mica_create_many", create_many, false},
     {"mica_create_child", create_child, false},
     {"mica_destroy", destroy, false},
     {"mica_destroy_many", destroy_many, false},
     {"mica_destroy_with", destroy_with, false},
     {"mica_destroy_children", destroy_children, false},
-    {"mica_destroy_all", destroy_all, true},
+    {"mica_destroy_all", destroy_all, false},
     {"mica_add", add, false},
-    {"mica_add_all", add_all, true},
+    {"mica_add_all", add_all, false},
     {"mica_add_instance", add_instance, false},
     {"mica_set", set, false},
     {"mica_remove", remove_components, false},
-    {"mica_remove_all", remove_all, true},
+    {"mica_remove_all", remove_all, false},
     {"mica_disable", disable, false},
     {"mica_entity_disable", entity_disable, false},
     {"mica_tree_disable", tree_disable, false},
@@ -445,6 +446,45 @@ START_TEST(operations_have_the_result_they_have_at_once_or_are_refused)
 }
 END_TEST
 
+enum { BABIES = 300 };
+
+static struct {
+    faulty_allocator allocator;
+    uint64_t fail_at;
+    mica_result result;
+} nursery;
+
+static void give_birth(const mica_frame *frame)
+{
+    static Number numbers[BABIES];
+    faulty_allocator_fail_at(&nursery.allocator, nursery.fail_at, false);
+    nursery.result = mica_create_many(frame->world, BABIES, (mica_value[]){MICA_COLUMN(Number, numbers)}, 1, NULL);
+    faulty_allocator_fail_at(&nursery.allocator, 0, false);
+}
+
+/* A system has a buffer of its own, with a stock of handles. */
+START_TEST(a_system_creates_all_or_none)
+{
+    faulty_allocator_init(&nursery.allocator);
+    mica_world_def def = mica_world_def_default();
+    def.allocator = faulty_allocator_interface(&nursery.allocator);
+    mica_world *world = open_world_with(&heard, def);
+    mica_create(world, MICA_WITH(Number, {1}));
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(give_birth, (MICA_TERMS(MICA_READ(Number)))));
+    nursery.result = MICA_ERROR_MEMORY;
+    for (nursery.fail_at = 1; nursery.result != MICA_OK; ++nursery.fail_at) {
+        ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+        ck_assert(nursery.result == MICA_OK || nursery.result == MICA_ERROR_MEMORY);
+        ck_assert_uint_eq(mica_world_get_stats(world).entity_count, nursery.result == MICA_OK ? BABIES + 1 : 1);
+        ck_assert_int_eq(mica_world_validate(world), MICA_OK);
+        forget_reports(&heard);
+    }
+    ck_assert_uint_gt(nursery.fail_at, 3);
+    close_world(world, &heard);
+    faulty_allocator_free(&nursery.allocator);
+}
+END_TEST
+
 enum { CROWD = 3000 };
 
 static void name_self(mica_view *view)
@@ -471,7 +511,25 @@ static void change_items(mica_view *view)
     }
 }
 
-/* The hash of a world in which systems recorded names and instances, many of which meet. */
+static mica_query *crowd;
+
+/* On several threads at once: creations of many, and a change of all that a query shows. */
+static void change_crowd(mica_view *view)
+{
+    Fire fires[3];
+    const Number *number = mica_view_read(view, Number);
+    for (uint32_t i = 0; i < view->count; ++i) {
+        if (number[i].value % 50)
+            continue;
+        for (uint32_t k = 0; k < 3; ++k)
+            fires[k].number = number[i].value + k;
+        ck_assert_int_eq(mica_create_many(view->world, 3, (mica_value[]){MICA_COLUMN(Fire, fires)}, 1, NULL), MICA_OK);
+        if (number[i].value % 1000 == 0)
+            ck_assert_int_eq(mica_add_all(crowd, Mass, {(float)number[i].value}), MICA_OK);
+    }
+}
+
+/* The hash of a world in which systems recorded names, instances and bulk changes, many of which meet. */
 static uint64_t run_crowd(uint32_t workers)
 {
     mica_world *world = open_world(&heard);
@@ -487,7 +545,12 @@ static uint64_t run_crowd(uint32_t workers)
     mica_system_add(world,
                     MICA_SYSTEM_WITH(change_items, (.parallel = MICA_PARALLEL_EVEN, MICA_USES(MICA_USE_READ(Item))),
                                      MICA_READ(Number)));
+    mica_define(world, Fire);
+    mica_define(world, Mass);
+    crowd = mica_query_create(world, MICA_QUERY(MICA_HAS(Number), MICA_WITHOUT(Mass)));
+    mica_system_add(world, MICA_SYSTEM_WITH(change_crowd, (.parallel = MICA_PARALLEL_EVEN), MICA_READ(Number)));
     mica_step(world, 1);
+    ck_assert_uint_eq(mica_query_count(crowd), 0);
     for (uint32_t i = 0; i < (CROWD - 2000) / 100; ++i) /* the first has the name */
         expect_report(&heard, MICA_ERROR_EXISTS, "belongs to entity");
     mica_step(world, 1);
@@ -550,5 +613,6 @@ int main(void)
     tcase_add_loop_test(cases, operations_have_the_result_they_have_at_once_or_are_refused, 0, COUNT_OF(operations));
     tcase_add_test(cases, the_order_does_not_depend_on_the_number_of_workers);
     tcase_add_test(cases, recorded_mistakes_are_reported);
+    tcase_add_test(cases, a_system_creates_all_or_none);
     return test_run("recordable", cases);
 }

@@ -151,7 +151,8 @@ static crowd open_crowd(const variant *how)
         mica_value value = item_value(crowd.component, &item);
         crowd.entities[i] = mica_create_id(crowd.world, &value, i < CROWD);
     }
-    mica_term with = {crowd.component, MICA_ACCESS_CHANGED}, without = {crowd.component, MICA_ACCESS_WITHOUT};
+    mica_term with = {.component = crowd.component, .access = MICA_ACCESS_CHANGED},
+              without = {.component = crowd.component, .access = MICA_ACCESS_WITHOUT};
     crowd.bearers = mica_query_create(crowd.world, &(mica_query_def){.terms = &with, .term_count = 1});
     crowd.others = mica_query_create(crowd.world, &(mica_query_def){.terms = &without, .term_count = 1});
     ck_assert(crowd.bearers && crowd.others);

@@ -43,11 +43,13 @@ START_TEST(rows_of_destroyed_entities_are_not_visible)
     mica_component component;
     mica_world *world = open_crowd(how, 1, &component);
     mica_pool *pool = mica_pool_of_id(world, component);
-    mica_term terms[] = {{component, MICA_ACCESS_READ}, {MICA_ID(Number), MICA_ACCESS_MAYBE_READ}};
+    mica_term terms[] = {{.component = component, .access = MICA_ACCESS_READ},
+                         {.component = MICA_ID(Number), .access = MICA_ACCESS_MAYBE_READ}};
     mica_query *alone = mica_query_create(world, &(mica_query_def){.terms = terms, .term_count = 1});
     mica_query *joined = mica_query_create(world, &(mica_query_def){.terms = terms, .term_count = 2});
     mica_query *without = mica_query_create(
-        world, &(mica_query_def){.terms = &(mica_term){component, MICA_ACCESS_WITHOUT}, .term_count = 1});
+        world, &(mica_query_def){.terms = &(mica_term){.component = component, .access = MICA_ACCESS_WITHOUT},
+                                 .term_count = 1});
     mica_ref ref = mica_ref_of_id(crowd[7], component);
     ck_assert(how->split || mica_ref_read_id(world, &ref));
     uint64_t before = mica_world_hash(world);
@@ -216,7 +218,8 @@ START_TEST(a_pool_that_was_cleared_is_walked_as_plain_arrays_again)
     mica_world *world = open_crowd(&kind, 7, &component);
     mica_pool *pool = mica_pool_of_id(world, component);
     mica_query *query = mica_query_create(
-        world, &(mica_query_def){.terms = &(mica_term){component, MICA_ACCESS_READ}, .term_count = 1});
+        world,
+        &(mica_query_def){.terms = &(mica_term){.component = component, .access = MICA_ACCESS_READ}, .term_count = 1});
     for (uint32_t round = 0; round < 5; ++round) {
         for (uint32_t i = 0; i < 10; ++i)
             mica_destroy(world, crowd[100 * round + i]);

@@ -10,7 +10,8 @@
 
 #include "core/storage/world_pools.h"
 #include "core/world/world.h"
-#include "pool/pool_edges.h"
+#include "pool/pool_edge_table.h"
+#include "pool/pool_rows.h"
 
 #include <string.h>
 
@@ -33,6 +34,8 @@ START_TEST(damage_to_edges_is_named)
     mica_entity target = mica_create(world), other = mica_create(world), without = mica_create(world);
     REQUIRE(mica_relate(world, a, Likes, target) && mica_relate(world, b, Likes, target));
     REQUIRE(mica_relate(world, c, Likes, target) && mica_relate(world, a, Likes, other));
+    for (uint32_t i = 0; i < MICAP_EDGES_WALKED; ++i) /* so that there is a table */
+        REQUIRE(mica_relate(world, a, Likes, mica_create(world)));
     mica_pool *pool = mica_pool_of(world, Likes);
     micap_pool_edges *edges = pool->edges;
     micap_edge_links *links = pool->links;
@@ -193,14 +196,14 @@ START_TEST(a_table_shrinks_with_its_edges)
     mica_entity hub = mica_create(world), nodes[EDGES];
     for (uint32_t i = 0; i < EDGES; ++i) {
         nodes[i] = mica_create(world);
-        REQUIRE(mica_relate(world, nodes[i], Likes, hub));
+        REQUIRE(mica_relate(world, hub, Likes, nodes[i]));
     }
     mica_snapshot full = mica_snapshot_take(world);
     uint64_t hash = mica_world_hash(world);
     const micap_pool_edges *edges = mica_pool_of(world, Likes)->edges;
     uint32_t large = edges->slot_count;
     for (uint32_t i = KEPT; i < EDGES; ++i)
-        REQUIRE(mica_unrelate(world, nodes[i], Likes, hub));
+        REQUIRE(mica_unrelate(world, hub, Likes, nodes[i]));
     faulty_allocator_fail_at(&faulty, 1, true);
     mica_world_trim(world); /* without memory for a smaller one */
     faulty_allocator_fail_at(&faulty, 0, false);
@@ -209,7 +212,7 @@ START_TEST(a_table_shrinks_with_its_edges)
     ck_assert_int_eq(mica_snapshot_restore(world, full), MICA_OK);
     ck_assert_uint_eq(mica_world_hash(world), hash);
     for (uint32_t i = KEPT; i < EDGES; ++i)
-        REQUIRE(mica_unrelate(world, nodes[i], Likes, hub));
+        REQUIRE(mica_unrelate(world, hub, Likes, nodes[i]));
     mica_snapshot_drop(world, full);
     REQUIRE(mica_relate(world, nodes[0], DockedTo, hub)); /* which has no table */
     ck_assert_uint_gt(mica_world_trim(world), 0);
@@ -218,12 +221,71 @@ START_TEST(a_table_shrinks_with_its_edges)
     ck_assert_uint_eq(edges->slot_count, 16);
     expect_valid(world);
     for (uint32_t i = 0; i < EDGES; ++i)
-        REQUIRE(mica_is_related(world, nodes[i], Likes, hub) == (i < KEPT));
+        REQUIRE(mica_is_related(world, hub, Likes, nodes[i]) == (i < KEPT));
+    for (uint32_t i = MICAP_EDGES_WALKED; i < KEPT; ++i)
+        REQUIRE(mica_unrelate(world, hub, Likes, nodes[i]));
+    ck_assert_uint_gt(mica_world_trim(world), 0);
+    ck_assert_msg(!edges->has_table && !edges->slot_count, "a table without a long list is given back");
+    expect_valid(world);
     for (uint32_t i = 0; i < EDGES; ++i)
-        REQUIRE(mica_relate(world, nodes[i], Likes, hub));
+        REQUIRE(mica_relate(world, hub, Likes, nodes[i]));
     expect_valid(world);
     close_world(world, &heard);
     faulty_allocator_free(&faulty);
+}
+END_TEST
+
+START_TEST(edges_are_found_without_memory_for_a_table)
+{
+    enum { EDGES = 40 };
+    faulty_allocator faulty;
+    faulty_allocator_init(&faulty);
+    mica_world_def def = mica_world_def_default();
+    def.allocator = faulty_allocator_interface(&faulty);
+    mica_world *world = open_world_with(&heard, def);
+    mica_entity hub = mica_create(world), nodes[EDGES];
+    for (uint32_t i = 0; i < EDGES; ++i) {
+        nodes[i] = mica_create(world);
+        REQUIRE(mica_relate(world, nodes[i], Likes, hub));
+    }
+    for (uint32_t i = 0; i < EDGES; ++i) /* there is room for rows of both directions now */
+        REQUIRE(mica_relate(world, nodes[i], Likes, nodes[(i + 1) % EDGES]));
+    for (uint32_t i = 0; i < EDGES; ++i)
+        REQUIRE(mica_unrelate(world, nodes[i], Likes, nodes[(i + 1) % EDGES]));
+    REQUIRE(mica_relate(world, hub, Likes, nodes[0]) && mica_unrelate(world, hub, Likes, nodes[0]));
+    const micap_pool_edges *edges = mica_pool_of(world, Likes)->edges;
+    faulty_allocator_fail_at(&faulty, 1, true);
+    for (uint32_t i = 0; i + 1 < EDGES; ++i)
+        REQUIRE(mica_relate(world, hub, Likes, nodes[i]));
+    ck_assert_msg(!edges->has_table, "there is no memory for a table");
+    for (uint32_t i = 0; i < EDGES; ++i)
+        REQUIRE(mica_is_related(world, hub, Likes, nodes[i]) == (i + 1 < EDGES));
+    expect_valid(world);
+    faulty_allocator_fail_at(&faulty, 0, false);
+    REQUIRE(mica_relate(world, hub, Likes, nodes[EDGES - 1]));
+    ck_assert_msg(edges->has_table, "it is made as soon as there is memory");
+    expect_valid(world);
+    close_world(world, &heard);
+    faulty_allocator_free(&faulty);
+}
+END_TEST
+
+START_TEST(a_restore_removes_an_edge_to_nil)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity a = mica_create(world), b = mica_create(world);
+    REQUIRE(mica_relate(world, a, Remembers, b));
+    uint64_t hash = mica_world_hash(world);
+    mica_snapshot before = mica_snapshot_take(world);
+    struct mica_edge_of_Remembers value = {.target = mica_nil()};
+    ck_assert_int_eq(mica_load_edges_id(world, MICA_ID(Remembers), &a, &value, 1), MICA_OK);
+    ck_assert_uint_eq(mica_target_count(world, a, Remembers), 2);
+    expect_valid(world);
+    ck_assert_int_eq(mica_snapshot_restore(world, before), MICA_OK);
+    ck_assert_uint_eq(mica_target_count(world, a, Remembers), 1);
+    ck_assert_uint_eq(mica_world_hash(world), hash);
+    expect_valid(world);
+    close_world(world, &heard);
 }
 END_TEST
 
@@ -247,6 +309,50 @@ START_TEST(a_snapshot_is_restored_after_a_trim)
     ck_assert_uint_eq(mica_source_count(world, hub, Likes), EDGES);
     mica_snapshot_drop(world, full);
     close_world(world, &heard);
+}
+END_TEST
+
+/* Rows that are exchanged. */
+
+/* Edges in both directions, one to an entity that was destroyed, and a source that may have many. */
+static mica_pool *relate_for_exchange(mica_world *world, uint32_t more)
+{
+    mica_entity nodes[4], lost = mica_create(world);
+    for (uint32_t i = 0; i < COUNT_OF(nodes); ++i)
+        nodes[i] = mica_create(world);
+    for (uint32_t i = 0; i < COUNT_OF(nodes); ++i)
+        for (uint32_t k = 0; k < COUNT_OF(nodes); ++k)
+            REQUIRE(i == k || mica_relate(world, nodes[i], Remembers, nodes[k]));
+    for (uint32_t i = 0; i < more; ++i)
+        REQUIRE(mica_relate(world, nodes[1], Remembers, mica_create(world)));
+    REQUIRE(mica_relate(world, nodes[2], Remembers, lost));
+    mica_destroy(world, lost);
+    return mica_pool_of(world, Remembers);
+}
+
+START_TEST(rows_that_are_exchanged_keep_their_edges_and_are_restored)
+{
+    for (uint32_t more = 0; more <= MICAP_EDGES_WALKED; more += MICAP_EDGES_WALKED) { /* the second has a table */
+        mica_world *world = open_world(&heard);
+        mica_pool *pool = relate_for_exchange(world, more);
+        ck_assert_int_eq(pool->edges->has_table, more != 0);
+        uint64_t hash = mica_world_hash(world);
+        for (uint32_t i = 0; i < pool->row_limit * pool->row_limit; ++i) {
+            uint32_t a = i / pool->row_limit, b = i % pool->row_limit;
+            mica_entity owner = pool->owners[a], target = *target_of(pool, a);
+            mica_snapshot before = mica_snapshot_take(world);
+            micap_pool_swap_rows(pool, a, b, micap_version(world));
+            REQUIRE(mica_same(pool->owners[b], owner) && mica_same(*target_of(pool, b), target));
+            expect_valid(world);
+            REQUIRE_SAYING(mica_world_hash(world) == hash, "no order changes: rows %u and %u", a, b);
+            REQUIRE(mica_snapshot_restore(world, before) == MICA_OK);
+            REQUIRE(mica_same(pool->owners[a], owner) && mica_same(*target_of(pool, a), target));
+            expect_valid(world);
+            REQUIRE_SAYING(mica_world_hash(world) == hash, "rows %u and %u", a, b);
+            mica_snapshot_drop(world, before);
+        }
+        close_world(world, &heard);
+    }
 }
 END_TEST
 
@@ -300,6 +406,36 @@ START_TEST(edges_that_wait_can_be_removed)
             REQUIRE(mica_is_related(it.world, it.nodes[i], Likes, next) == (i != gone));
         }
         close_waiting(&it);
+    }
+}
+END_TEST
+
+/* The table gets those that wait when they are linked. Until then rows are removed and exchanged that it does not have. */
+START_TEST(edges_that_wait_are_not_in_the_table)
+{
+    enum { EDGES = 20, WAITING = 10 };
+    for (uint32_t gone = 0; gone < EDGES; ++gone) {
+        mica_world *world = open_world(&heard);
+        mica_entity hub = mica_create(world), nodes[EDGES];
+        for (uint32_t i = 0; i < EDGES; ++i) {
+            nodes[i] = mica_create(world);
+            REQUIRE(mica_relate(world, hub, Likes, nodes[i])); /* so that there is room for them */
+        }
+        for (uint32_t i = WAITING; i < EDGES; ++i)
+            REQUIRE(mica_unrelate(world, hub, Likes, nodes[i]));
+        mica_pool *pool = mica_pool_of(world, Likes);
+        pool->edges->waits = true;
+        for (uint32_t i = WAITING; i < EDGES; ++i)
+            REQUIRE(mica_relate(world, hub, Likes, nodes[i]));
+        ck_assert_msg(pool->edges->has_table && pool->edges->used == WAITING, "the table has those that were linked");
+        micap_pool_swap_rows(pool, 0, WAITING, micap_version(world));
+        micap_pools_remove_instance(world, pool, gone == 0 ? WAITING : gone == WAITING ? 0 : gone);
+        ck_assert_uint_eq(pool->edges->used, WAITING - (gone < WAITING));
+        micap_pools_relink(world);
+        expect_valid(world);
+        for (uint32_t i = 0; i < EDGES; ++i)
+            REQUIRE(mica_is_related(world, hub, Likes, nodes[i]) == (i != gone));
+        close_world(world, &heard);
     }
 }
 END_TEST
@@ -372,5 +508,7 @@ END_TEST
 
 TEST_SUITE(edges, damage_to_edges_is_named, damage_to_edges_without_a_table_or_a_target_is_named,
            ranks_that_run_out_begin_anew, a_rank_that_is_between_its_neighbours_stays, a_table_shrinks_with_its_edges,
-           a_snapshot_is_restored_after_a_trim, edges_that_wait_can_be_removed,
+           edges_are_found_without_memory_for_a_table, a_restore_removes_an_edge_to_nil,
+           a_snapshot_is_restored_after_a_trim, rows_that_are_exchanged_keep_their_edges_and_are_restored,
+           edges_that_wait_can_be_removed, edges_that_wait_are_not_in_the_table,
            edges_whose_target_dies_while_they_wait_are_removed, edges_that_wait_are_linked_by_rank)

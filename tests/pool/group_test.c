@@ -47,7 +47,7 @@ static void open_scene(const variant *kind, bool group_first, uint64_t seed)
     for (uint32_t i = 0; i < POOLS; ++i) {
         scene.components[i] = variant_component(kind, (char)('a' + i));
         scene.pools[i] = mica_pool_of_id(scene.world, scene.components[i]);
-        terms[i] = (mica_term){scene.components[i], i ? MICA_ACCESS_READ : MICA_ACCESS_WRITE};
+        terms[i] = (mica_term){.component = scene.components[i], .access = i ? MICA_ACCESS_READ : MICA_ACCESS_WRITE};
     }
     scene.query = mica_query_create(scene.world, &(mica_query_def){.terms = terms, .term_count = POOLS});
     if (group_first)

@@ -78,7 +78,8 @@ START_TEST(a_query_shows_each_entity_once_or_each_instance)
         instances_add(&expected, i * 7 % (ENTITIES - 2), i);
     for (uint32_t at = 0; at < ENTITIES; at += 2)
         mica_set(world, expected.entities[at], Number, {at});
-    mica_term terms[] = {{expected.component, MICA_ACCESS_READ}, {MICA_ID(Number), MICA_ACCESS_READ}};
+    mica_term terms[] = {{.component = expected.component, .access = MICA_ACCESS_READ},
+                         {.component = MICA_ID(Number), .access = MICA_ACCESS_READ}};
     for (uint32_t dead = 0; dead < 2; ++dead) {
         for (uint32_t term_count = 1; term_count <= 2; ++term_count) {
             mica_query *once = mica_query_create(world, &(mica_query_def){.terms = terms, .term_count = term_count});
@@ -141,7 +142,8 @@ START_TEST(changing_all_that_an_instance_query_shows_does_so_once_per_entity)
         return;
     instances_open(&expected, how);
     mica_world *world = expected.world;
-    mica_term terms[] = {{expected.component, MICA_ACCESS_READ}, {expected.component, MICA_ACCESS_ADDED}};
+    mica_term terms[] = {{.component = expected.component, .access = MICA_ACCESS_READ},
+                         {.component = expected.component, .access = MICA_ACCESS_ADDED}};
     mica_query *query = mica_query_create(
         world, &(mica_query_def){.terms = terms, .term_count = 2, .instances_of = expected.component});
     for (uint32_t i = 0; i < 3 * ENTITIES; ++i)
@@ -170,7 +172,8 @@ START_TEST(an_instance_reads_and_writes_many_fields_after_one_look_up)
     instances_add(&expected, 1, 5);
     mica_version before = mica_world_mark(world);
     mica_query *changed = mica_query_create(
-        world, &(mica_query_def){.terms = &(mica_term){expected.component, MICA_ACCESS_CHANGED}, .term_count = 1});
+        world, &(mica_query_def){.terms = &(mica_term){.component = expected.component, .access = MICA_ACCESS_CHANGED},
+                                 .term_count = 1});
     mica_instance found = mica_pool_find(expected.pool, expected.entities[0]);
     ck_assert_uint_eq(instance_read(&expected, found), 4);
     mica_view quiet = mica_query_begin_since(changed, before);

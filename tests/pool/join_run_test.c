@@ -124,9 +124,9 @@ static uint32_t random_terms(crowd *crowd, mica_term *terms)
         }
         used |= 1u << kind;
         mica_access access = simple ? (mica_access)random_below(&crowd->random, 3) : random_access(crowd, kind);
-        terms[count++] = (mica_term){crowd->kinds[kind], access};
+        terms[count++] = (mica_term){.component = crowd->kinds[kind], .access = access};
         if (access == MICA_ACCESS_CHANGED && kind < 8 && count < TERMS && random_one_in(&crowd->random, 2))
-            terms[count++] = (mica_term){crowd->kinds[kind], MICA_ACCESS_READ};
+            terms[count++] = (mica_term){.component = crowd->kinds[kind], .access = MICA_ACCESS_READ};
     }
     return count;
 }
@@ -227,11 +227,93 @@ START_TEST(a_snapshot_brings_back_the_rows_that_came_went_and_were_written)
 }
 END_TEST
 
+enum { CROWD = 1300 };
+
+/* Entities with a Mapped each. They get an Other block by block from the last to the first one: blocks of 1 to 5 entities keep their order. */
+static mica_world *open_blocks(bool has_long_blocks)
+{
+    mica_world *world = open_world(&heard);
+    static mica_entity entities[CROWD];
+    for (uint32_t i = 0; i < CROWD; ++i)
+        entities[i] = mica_create(world, MICA_WITH(Mapped, {i}), MICA_WITH(Number, {i}));
+    for (uint32_t end = CROWD, begin; end; end = begin) {
+        uint32_t count = has_long_blocks && end / 100 % 2 ? 1 + end % 5 : 1;
+        begin = end > count ? end - count : 0;
+        for (uint32_t i = begin; i < end; ++i)
+            if (i % 7)
+                mica_set(world, entities[i], Other, {.value = i});
+    }
+    return world;
+}
+
+static mica_query *open_query(mica_world *world, bool with_chunks)
+{
+    return with_chunks ? mica_query_create(world, MICA_QUERY(MICA_WRITE(Mapped), MICA_READ(Other), MICA_WRITE(Number)))
+                       : mica_query_create(world, MICA_QUERY(MICA_WRITE(Mapped), MICA_READ(Other)));
+}
+
+START_TEST(views_are_as_long_as_rows_follow_each_other)
+{
+    mica_world *world = open_blocks(true);
+    mica_query *query = open_query(world, _i);
+    const Mapped *mapped = NULL;
+    const Other *other = NULL;
+    uint32_t rows = 0, views = 0, long_views = 0;
+    for (mica_view view = mica_query_begin(query); mica_view_next(&view); ++views) {
+        const Mapped *values = mica_view_read_at(&view, 0);
+        const Other *others = mica_view_read_at(&view, 1);
+        ck_assert(values != mapped || others != other);
+        for (uint32_t i = 0; i < view.count; ++i)
+            ck_assert_uint_eq(values[i].value, others[i].value);
+        rows += view.count;
+        long_views += view.count > 1;
+        mapped = values + view.count;
+        other = others + view.count;
+    }
+    ck_assert_uint_eq(rows, CROWD - (CROWD + 6) / 7);
+    ck_assert_uint_gt(long_views, 20);
+    ck_assert_uint_gt(views, rows / 2);
+    mica_world_destroy(world);
+}
+END_TEST
+
+START_TEST(writes_to_views_of_one_row_are_stamped_and_a_snapshot_takes_them_back)
+{
+    mica_world *world = open_blocks(false);
+    mica_query *query = open_query(world, _i);
+    mica_query *changed = mica_query_create(world, MICA_QUERY(MICA_READ(Mapped), MICA_CHANGED(Mapped)));
+    mica_query *untouched = mica_query_create(world, MICA_QUERY(MICA_READ(Other), MICA_CHANGED(Other)));
+    uint64_t hash = mica_world_hash(world);
+    mica_snapshot before = mica_snapshot_take(world);
+    for (uint32_t round = 0; round < 2; ++round) {
+        mica_version since = mica_world_mark(world);
+        for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
+            Mapped *mapped = round ? mica_view_write(&view, Mapped) : mica_view_write_at(&view, 0);
+            ck_assert_ptr_eq(mica_view_read(&view, Other), mica_view_read_at(&view, 1));
+            mapped->value += 3;
+        }
+        uint32_t rows = 0;
+        for (mica_view view = mica_query_begin_since(changed, since); mica_view_next(&view);)
+            rows += view.count;
+        ck_assert_uint_eq(rows, CROWD);
+        mica_view view = mica_query_begin_since(untouched, since);
+        ck_assert(!mica_view_next(&view));
+    }
+    ck_assert_uint_ne(mica_world_hash(world), hash);
+    ck_assert_int_eq(mica_snapshot_restore(world, before), MICA_OK);
+    ck_assert_uint_eq(mica_world_hash(world), hash);
+    mica_snapshot_drop(world, before);
+    mica_world_destroy(world);
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("join_run");
     tcase_set_timeout(cases, TEST_TIMEOUT_SECONDS);
     tcase_add_loop_test(cases, loops_show_what_matches_with_the_values_that_look_ups_find, 0, 12);
     tcase_add_loop_test(cases, a_snapshot_brings_back_the_rows_that_came_went_and_were_written, 0, 6);
+    tcase_add_loop_test(cases, views_are_as_long_as_rows_follow_each_other, 0, 2);
+    tcase_add_loop_test(cases, writes_to_views_of_one_row_are_stamped_and_a_snapshot_takes_them_back, 0, 2);
     return test_run("join_run", cases);
 }

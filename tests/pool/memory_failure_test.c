@@ -91,7 +91,7 @@ static void prepare_dead(fixture *fixture)
 
 static void prepare_query_of(fixture *fixture, mica_component component, bool instances)
 {
-    mica_term terms[] = {{component, MICA_ACCESS_HAS}};
+    mica_term terms[] = {{.component = component, .access = MICA_ACCESS_HAS}};
     fixture->query = mica_query_create(
         fixture->world, &(mica_query_def){.terms = terms, .term_count = 1, .instances_of = instances ? component : 0});
     REQUIRE(fixture->query);
@@ -119,8 +119,9 @@ static int compare_bytes(const void *left, const void *right, void *context)
 static void prepare_sorted(fixture *fixture)
 {
     prepare_some(fixture);
-    mica_term terms[] = {{now->tag || now->split ? sample_id(SAMPLE_SMALL) : a, MICA_ACCESS_READ},
-                         {a, MICA_ACCESS_HAS}};
+    mica_term terms[] = {
+        {.component = now->tag || now->split ? sample_id(SAMPLE_SMALL) : a, .access = MICA_ACCESS_READ},
+        {.component = a, .access = MICA_ACCESS_HAS}};
     uint32_t count = now->tag || now->split ? 2 : 1;
     fixture->query = mica_query_create(fixture->world, &(mica_query_def){.terms = terms,
                                                                          .term_count = count,
@@ -243,7 +244,9 @@ static bool group(fixture *fixture)
 
 static bool create_query(fixture *fixture)
 {
-    mica_term terms[] = {{a, MICA_ACCESS_HAS}, {b, MICA_ACCESS_WITHOUT}, {sample_id(SAMPLE_SMALL), MICA_ACCESS_READ}};
+    mica_term terms[] = {{.component = a, .access = MICA_ACCESS_HAS},
+                         {.component = b, .access = MICA_ACCESS_WITHOUT},
+                         {.component = sample_id(SAMPLE_SMALL), .access = MICA_ACCESS_READ}};
     return mica_query_create(fixture->world, &(mica_query_def){.terms = terms, .term_count = 3}) != NULL;
 }
 

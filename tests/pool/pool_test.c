@@ -172,7 +172,8 @@ START_TEST(a_new_entity_in_the_slot_of_a_dead_one_never_shows_its_values)
     Item item = item_of(5);
     mica_value value = item_value(component, &item), fresh = {component, 0, NULL};
     mica_query *query = mica_query_create(
-        world, &(mica_query_def){.terms = &(mica_term){component, MICA_ACCESS_READ}, .term_count = 1});
+        world,
+        &(mica_query_def){.terms = &(mica_term){.component = component, .access = MICA_ACCESS_READ}, .term_count = 1});
     for (uint32_t round = 0; round < 8; ++round) {
         mica_entity old = mica_create_id(world, &value, 1);
         if (mica_component_type(component)->toggle)

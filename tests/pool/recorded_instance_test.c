@@ -219,10 +219,10 @@ START_TEST(a_switch_is_of_all_instances)
         return;
     instances_open(&expected, how);
     mica_world *world = expected.world;
-    mica_query *each =
-        mica_query_create(world, &(mica_query_def){.terms = &(mica_term){expected.component, MICA_ACCESS_HAS},
-                                                   .term_count = 1,
-                                                   .instances_of = expected.component});
+    mica_query *each = mica_query_create(
+        world, &(mica_query_def){.terms = &(mica_term){.component = expected.component, .access = MICA_ACCESS_HAS},
+                                 .term_count = 1,
+                                 .instances_of = expected.component});
     instances_add(&expected, 0, 1);
     instances_add(&expected, 0, 2);
     ck_assert(mica_enable_id(world, expected.entities[0], expected.component, false));

@@ -72,7 +72,8 @@ START_TEST(every_field_has_a_column_of_its_own)
         expect_body(world, mica_create_id(world, &value, 1), component, i);
     }
     mica_query *query = mica_query_create(
-        world, &(mica_query_def){.terms = &(mica_term){component, MICA_ACCESS_WRITE}, .term_count = 1});
+        world,
+        &(mica_query_def){.terms = &(mica_term){.component = component, .access = MICA_ACCESS_WRITE}, .term_count = 1});
     uint32_t rows = 0;
     for (mica_view view = mica_query_begin(query); mica_view_next(&view); rows += view.count) {
         float *x = mica_view_write_field_id(&view, component, offsetof(Body, position.x));
@@ -103,7 +104,8 @@ START_TEST(writing_one_field_stamps_that_field_alone_and_counts_as_change)
     mica_value value = {component, sizeof body, &body};
     mica_entity entity = mica_create_id(world, &value, 1);
     mica_query *changed = mica_query_create(
-        world, &(mica_query_def){.terms = &(mica_term){component, MICA_ACCESS_CHANGED}, .term_count = 1});
+        world, &(mica_query_def){.terms = &(mica_term){.component = component, .access = MICA_ACCESS_CHANGED},
+                                 .term_count = 1});
     mica_view first = mica_query_begin(changed);
     ck_assert(mica_view_next(&first));
     mica_view second = mica_query_begin(changed);
@@ -194,7 +196,8 @@ START_TEST(there_is_no_whole_value_to_point_to)
     ck_assert(!mica_instance_write_id(pool, mica_pool_find(pool, entity)));
     expect_report(&heard, MICA_ERROR_INVALID, "use the arrays of its fields");
     mica_query *query = mica_query_create(
-        world, &(mica_query_def){.terms = &(mica_term){component, MICA_ACCESS_READ}, .term_count = 1});
+        world,
+        &(mica_query_def){.terms = &(mica_term){.component = component, .access = MICA_ACCESS_READ}, .term_count = 1});
     mica_view view = mica_query_begin(query);
     ck_assert(mica_view_next(&view));
     ck_assert(!mica_view_read_id(&view, component) && !mica_view_read_at(&view, 0));

@@ -109,22 +109,22 @@ static void make_queries(side *side, bool traits)
     mica_access added = traits ? MICA_ACCESS_ADDED : MICA_ACCESS_HAS;
     mica_access disabled = traits ? MICA_ACCESS_DISABLED : MICA_ACCESS_HAS;
     const mica_term terms[QUERIES][3] = {
-        {{a, MICA_ACCESS_READ}},
-        {{a, MICA_ACCESS_WRITE}, {b, MICA_ACCESS_READ}},
-        {{n, MICA_ACCESS_READ}, {a, MICA_ACCESS_READ}},
-        {{a, MICA_ACCESS_HAS}, {b, MICA_ACCESS_WITHOUT}},
-        {{a, MICA_ACCESS_MAYBE_READ}, {n, MICA_ACCESS_READ}},
-        {{a, MICA_ACCESS_EITHER}, {b, MICA_ACCESS_OR}},
-        {{a, MICA_ACCESS_EITHER}, {n, MICA_ACCESS_OR}, {b, MICA_ACCESS_READ}},
-        {{n, MICA_ACCESS_EITHER}, {f, MICA_ACCESS_OR}, {a, MICA_ACCESS_READ}},
-        {{a, MICA_ACCESS_WITHOUT}},
-        {{a, disabled}},
-        {{a, added}, {n, MICA_ACCESS_MAYBE_READ}},
-        {{b, MICA_ACCESS_READ}, {b, added}, {f, MICA_ACCESS_WITHOUT}},
-        {{f, MICA_ACCESS_HAS}, {a, MICA_ACCESS_WRITE}},
-        {{a, MICA_ACCESS_MAYBE_WRITE}, {b, MICA_ACCESS_HAS}},
-        {{f, MICA_ACCESS_EITHER}, {b, MICA_ACCESS_OR}, {a, MICA_ACCESS_OR}},
-        {{b, disabled}, {a, MICA_ACCESS_EITHER}, {n, MICA_ACCESS_OR}},
+        {{.component = a, .access = MICA_ACCESS_READ}},
+        {{.component = a, .access = MICA_ACCESS_WRITE}, {.component = b, .access = MICA_ACCESS_READ}},
+        {{.component = n, .access = MICA_ACCESS_READ}, {.component = a, .access = MICA_ACCESS_READ}},
+        {{.component = a, .access = MICA_ACCESS_HAS}, {.component = b, .access = MICA_ACCESS_WITHOUT}},
+        {{.component = a, .access = MICA_ACCESS_MAYBE_READ}, {.component = n, .access = MICA_ACCESS_READ}},
+        {{.component = a, .access = MICA_ACCESS_EITHER}, {.component = b, .access = MICA_ACCESS_OR}},
+        {{.component = a, .access = MICA_ACCESS_EITHER}, {.component = n, .access = MICA_ACCESS_OR}, {.component = b, .access = MICA_ACCESS_READ}},
+        {{.component = n, .access = MICA_ACCESS_EITHER}, {.component = f, .access = MICA_ACCESS_OR}, {.component = a, .access = MICA_ACCESS_READ}},
+        {{.component = a, .access = MICA_ACCESS_WITHOUT}},
+        {{.component = a, .access = disabled}},
+        {{.component = a, .access = added}, {.component = n, .access = MICA_ACCESS_MAYBE_READ}},
+        {{.component = b, .access = MICA_ACCESS_READ}, {.component = b, .access = added}, {.component = f, .access = MICA_ACCESS_WITHOUT}},
+        {{.component = f, .access = MICA_ACCESS_HAS}, {.component = a, .access = MICA_ACCESS_WRITE}},
+        {{.component = a, .access = MICA_ACCESS_MAYBE_WRITE}, {.component = b, .access = MICA_ACCESS_HAS}},
+        {{.component = f, .access = MICA_ACCESS_EITHER}, {.component = b, .access = MICA_ACCESS_OR}, {.component = a, .access = MICA_ACCESS_OR}},
+        {{.component = b, .access = disabled}, {.component = a, .access = MICA_ACCESS_EITHER}, {.component = n, .access = MICA_ACCESS_OR}},
     };
     for (uint32_t i = 0; i < QUERIES; ++i) {
         uint32_t count = terms[i][2].component ? 3 : terms[i][1].component ? 2 : 1;

@@ -7,7 +7,10 @@
 #include "mica/delta.h"
 #include "mica/hierarchy.h"
 #include "mica/snapshot.h"
+#include "mica/state.h"
 #include "relations.h"
+
+#include "pool/pool_edges.h"
 
 #include <string.h>
 
@@ -18,6 +21,7 @@ typedef struct fixture {
     mica_world *world;
     mica_entity nodes[NODES];
     uint32_t report_count;
+    uint64_t failures;   /* before memory was given back */
     mica_world *sending; /* a world that is replicated into the other one */
     mica_sender *sender;
     mica_replica *replica;
@@ -65,6 +69,13 @@ static void close_fixture(fixture *fixture)
     faulty_allocator_free(&fixture->allocator);
 }
 
+/* Nothing fails any more. */
+static void give_memory_back(fixture *fixture)
+{
+    fixture->failures += fixture->allocator.failures;
+    faulty_allocator_fail_at(&fixture->allocator, 0, false);
+}
+
 static void relate_some(fixture *fixture)
 {
     for (uint32_t i = 1; i < NODES; ++i) {
@@ -103,6 +114,15 @@ static void relate_distances(fixture *fixture)
         REQUIRE(mica_relate(fixture->world, fixture->nodes[0], Distance, fixture->nodes[i]));
 }
 
+/* The first node has as many edges as the first table has room for. */
+static void fill_a_table(fixture *fixture)
+{
+    for (uint32_t i = 1; i + 1 < NODES; ++i)
+        REQUIRE(mica_relate(fixture->world, fixture->nodes[0], Likes, fixture->nodes[i]));
+    const micap_pool_edges *edges = mica_pool_of(fixture->world, Likes)->edges;
+    REQUIRE(edges->has_table && (NODES - 2) * 3 <= edges->slot_count * 2 && (NODES - 1) * 3 > edges->slot_count * 2);
+}
+
 static void nest(fixture *fixture)
 {
     relate_some(fixture);
@@ -131,6 +151,11 @@ static void send_edges(fixture *fixture)
 static bool relate(fixture *fixture)
 {
     return mica_relate(fixture->world, fixture->nodes[7], Likes, fixture->nodes[9]);
+}
+
+static bool relate_one_more(fixture *fixture)
+{
+    return mica_relate(fixture->world, fixture->nodes[0], Likes, fixture->nodes[NODES - 1]);
 }
 
 static bool relate_text(fixture *fixture)
@@ -173,7 +198,7 @@ static bool record(fixture *fixture)
                 mica_relate(fixture->world, fixture->nodes[2], Distance, fixture->nodes[5]);
     mica_result result = mica_flush(fixture->world);
     if (result == MICA_ERROR_MEMORY) { /* what is recorded waits for another try */
-        faulty_allocator_fail_at(&fixture->allocator, 0, false);
+        give_memory_back(fixture);
         result = mica_flush(fixture->world);
     }
     if (done && result == MICA_OK)
@@ -197,7 +222,7 @@ static bool record_many(fixture *fixture)
     }
     mica_result result = mica_flush(world);
     if (result == MICA_ERROR_MEMORY) { /* what is recorded waits for another try */
-        faulty_allocator_fail_at(&fixture->allocator, 0, false);
+        give_memory_back(fixture);
         REQUIRE(mica_target_count(world, fixture->nodes[0], Likes) == 0);
         result = mica_flush(world);
     }
@@ -244,6 +269,24 @@ static bool load(fixture *fixture)
     return false;
 }
 
+/* A state that is taken is always the same. */
+static bool take_state(fixture *fixture)
+{
+    mica_state *state = NULL;
+    if (mica_state_take(fixture->world, &state) != MICA_OK)
+        return false;
+    size_t byte_count;
+    const void *bytes = mica_state_bytes(state, &byte_count);
+    uint64_t hash = 14695981039346656037u;
+    for (size_t i = 0; i < byte_count; ++i)
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 1099511628211u;
+    mica_state_free(state);
+    static uint64_t first; /* of the world in which nothing failed */
+    first = first ? first : hash;
+    REQUIRE(first == hash);
+    return true;
+}
+
 static bool replicate(fixture *fixture)
 {
     return mica_delta_apply(fixture->replica, fixture->delta.bytes, fixture->delta.byte_count) == MICA_OK;
@@ -255,10 +298,9 @@ static void try_at(const scenario *scenario, uint64_t k, bool keep_failing, uint
     open_fixture(&fixture, scenario);
     uint64_t before = mica_world_hash(fixture.world);
     faulty_allocator_fail_at(&fixture.allocator, k, keep_failing);
-    uint64_t failures = fixture.allocator.failures;
     bool done = scenario->act(&fixture);
-    *out_failed = fixture.allocator.failures != failures;
-    faulty_allocator_fail_at(&fixture.allocator, 0, false);
+    give_memory_back(&fixture);
+    *out_failed = fixture.failures != 0;
     REQUIRE_SAYING(mica_world_validate(fixture.world) == MICA_OK, "%s", scenario->name);
     if (!done) {
         REQUIRE_SAYING(fixture.report_count, "%s", scenario->name);
@@ -275,6 +317,7 @@ START_TEST(every_call_survives_every_failure)
     static const scenario list[] = {
         {"relate", NULL, relate, false},
         {"relate the first to a target", relate_some, relate, false},
+        {"relate one more than a table has room for", fill_a_table, relate_one_more, false},
         {"relate with text", relate_some, relate_text, false},
         {"relate where a circle is searched", relate_a_web, relate_far, false},
         {"find what is far", relate_a_web, find_far, false},
@@ -285,9 +328,11 @@ START_TEST(every_call_survives_every_failure)
         {"load", NULL, load, false},
         {"load more", relate_distances, load, false},
         {"clone", relate_some, clone_one, true},
+        {"clone one with many edges", relate_a_web, clone_one, true},
         {"clone a tree", nest, clone_tree, true},
         {"clone the world", nest, clone_world, false},
         {"replicate", send_edges, replicate, true},
+        {"take the state", relate_a_web, take_state, false},
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {
         fixture fixture;

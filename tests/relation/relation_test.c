@@ -307,7 +307,7 @@ START_TEST(mistakes_are_refused_with_a_report)
         {create, MICA_ERROR_INVALID, "mica_relate"},
         {add_instance, MICA_ERROR_INVALID, "mica_relate"},
         {add_all, MICA_ERROR_INVALID, "mica_relate"},
-        {read_column, MICA_ERROR_INVALID, "edges have no column"},
+        {read_column, MICA_ERROR_INVALID, "edges have a column only with a target"},
         {read_array, MICA_ERROR_INVALID, "no array"},
         {add_handler, MICA_ERROR_INVALID, "get no messages"},
         {answer_with_edges, MICA_ERROR_INVALID, "mica_relate"},
@@ -420,6 +420,30 @@ START_TEST(an_iteration_ends_when_edges_change)
         mica_unrelate(world, a, Likes, at.entity);
     ck_assert_int_eq(mica_flush(world), MICA_OK);
     ck_assert_uint_eq(mica_target_count(world, a, Likes), 0);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(fields_are_copied_while_the_table_grows)
+{
+    enum { TARGETS = 12, CLONES = 400 };
+    mica_world *world = open_world(&heard);
+    mica_entity hub = mica_create(world), targets[TARGETS];
+    for (uint32_t i = 0; i < TARGETS; ++i) {
+        targets[i] = mica_create(world);
+        REQUIRE(mica_relate_with(world, hub, Distance, targets[i], {.meters = (float)i + 1}));
+    }
+    for (uint32_t i = 0; i < CLONES; ++i) {
+        mica_entity clone = mica_clone(world, hub);
+        for (uint32_t k = 0; k < TARGETS; ++k) {
+            const Distance *distance = mica_edge_get(world, clone, Distance, targets[k]);
+            REQUIRE(distance && distance->meters == (float)k + 1);
+        }
+        const Distance *first = mica_edge_get(world, clone, Distance, targets[0]); /* into the table */
+        REQUIRE(mica_relate_with_id(world, clone, (mica_value){MICA_ID(Distance), sizeof *first, first}, hub));
+        ck_assert(mica_edge_get(world, clone, Distance, hub)->meters == 1);
+    }
+    expect_valid(world);
     close_world(world, &heard);
 }
 END_TEST
@@ -617,30 +641,124 @@ static void forget_original(const mica_event *event)
         mica_unrelate_targets(event->world, original, Likes);
 }
 
+/* Relates the original to the same entities in the same order, in other rows. */
+static void renew_original(const mica_event *event)
+{
+    mica_entity original = *(const mica_entity *)event->context;
+    if (mica_same(event->entities[0], original))
+        return;
+    mica_edges at = mica_targets(event->world, original, Likes);
+    mica_unrelate_targets(event->world, original, Likes);
+    while (mica_edge_next(&at))
+        mica_relate(event->world, original, Likes, at.entity);
+}
+
 static void destroy_copy(const mica_event *event)
 {
     if (!mica_same(event->entities[0], *(const mica_entity *)event->context))
         mica_destroy(event->world, event->entities[0]);
 }
 
+/* The target of the newest edge of an entity. */
+static mica_entity last_target(const mica_world *world, mica_entity entity)
+{
+    mica_entity last = mica_nil();
+    for (mica_edges at = mica_targets(world, entity, Likes); mica_edge_next(&at);)
+        last = at.entity;
+    return last;
+}
+
+static void forget_copied(const mica_event *event)
+{
+    mica_entity original = *(const mica_entity *)event->context;
+    if (!mica_same(event->entities[0], original))
+        mica_unrelate(event->world, original, Likes, last_target(event->world, event->entities[0]));
+}
+
+/* The first edge moves the row of the last one into its place; the last one is not copied any more. */
+static void forget_ends(const mica_event *event)
+{
+    mica_entity original = *(const mica_entity *)event->context;
+    if (mica_same(event->entities[0], original))
+        return;
+    mica_unrelate(event->world, original, Likes, mica_target(event->world, original, Likes));
+    mica_unrelate(event->world, original, Likes, last_target(event->world, original));
+}
+
+static void add_more(const mica_event *event)
+{
+    mica_entity original = *(const mica_entity *)event->context;
+    if (!mica_same(event->entities[0], original))
+        mica_relate(event->world, original, Likes, mica_create(event->world));
+}
+
+START_TEST(a_recorded_clone_leaves_out_edges_to_what_is_destroyed_before)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity alice = mica_create(world), bob = mica_create(world), carol = mica_create(world);
+    mica_relate(world, alice, Likes, bob);
+    mica_relate(world, alice, Likes, carol);
+    mica_defer(world);
+    mica_destroy(world, bob);
+    mica_entity copy = mica_clone(world, alice);
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    ck_assert_uint_eq(mica_target_count(world, copy, Likes), 1);
+    ck_assert(mica_same(mica_target(world, copy, Likes), carol));
+    close_world(world, &heard); /* without a report */
+}
+END_TEST
+
 START_TEST(hooks_may_change_what_is_cloned)
 {
+    enum { MANY = 40 }; /* more than are listed on the stack */
     static const struct {
         mica_event_fn fn;
-        uint32_t left; /* edges of the original */
+        uint32_t count;  /* edges of the original, */
+        uint32_t left;   /* after it was cloned, */
+        uint32_t copied; /* and of the copy */
         bool is_alive;
-    } list[] = {{forget_original, 0, true}, {destroy_copy, 4, false}};
+    } list[] = {
+        {forget_original, 4, 0, 1, true},       {renew_original, 4, 4, 4, true},
+        {destroy_copy, 4, 4, 0, false},         {forget_copied, 4, 0, 4, true},
+        {forget_copied, MANY, 0, MANY, true},   {forget_ends, 4, 0, 2, true},
+        {forget_ends, MANY, 0, MANY / 2, true}, {add_more, 4, 8, 4, true},
+    };
     for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {
         mica_world *world = open_world(&heard);
         mica_entity a = mica_create(world);
         ck_assert_int_eq(mica_hook_set(world, Likes, MICA_EVENT_ADD, list[i].fn, &a), MICA_OK);
-        for (uint32_t k = 0; k < 4; ++k)
+        for (uint32_t k = 0; k < list[i].count; ++k)
             mica_relate(world, a, Likes, mica_create(world));
         mica_entity copy = mica_clone(world, a);
+        expect_valid(world);
         ck_assert_uint_eq(mica_target_count(world, a, Likes), list[i].left);
+        ck_assert_uint_eq(mica_target_count(world, copy, Likes), list[i].copied);
         ck_assert_int_eq(mica_is_alive(world, copy), list[i].is_alive);
         close_world(world, &heard);
     }
+}
+END_TEST
+
+/* Their records are beyond those of the world, in pages of the relation that exist: relating finds that out before it writes there. */
+START_TEST(handles_that_the_world_never_gave_are_refused)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity a = mica_create(world), b = mica_create(world);
+    REQUIRE(mica_relate(world, a, Likes, b));
+    uint64_t hash = mica_world_hash(world);
+    static const uint32_t indices[] = {100, 1 << 10, 4095, 4096, UINT32_MAX};
+    for (size_t i = 0; i < sizeof indices / sizeof *indices; ++i) {
+        mica_entity never = {indices[i], 1};
+        ck_assert(!mica_relate(world, a, Likes, never));
+        expect_report(&heard, MICA_ERROR_DEAD, "relate");
+        ck_assert(!mica_relate(world, never, Likes, b));
+        expect_report(&heard, MICA_ERROR_DEAD, "relate");
+        ck_assert(!mica_unrelate(world, a, Likes, never));
+        expect_report(&heard, MICA_ERROR_DEAD, "unrelate");
+    }
+    ck_assert_uint_eq(mica_world_hash(world), hash);
+    expect_valid(world);
+    close_world(world, &heard);
 }
 END_TEST
 
@@ -661,7 +779,9 @@ END_TEST
 TEST_SUITE(relation, many_edges_create_no_archetype_and_move_no_row, fields_have_defaults_and_can_be_written,
            mistakes_are_refused_with_a_report, hooks_and_observers_see_edges_with_their_targets,
            sources_of_an_ordered_relation_are_placed, an_iteration_ends_when_edges_change,
-           edges_within_a_cloned_tree_stay_within_the_copy, many_are_related_until_one_is_refused,
-           what_is_recorded_for_the_dead_is_dropped, a_flush_that_is_refused_relates_nothing,
-           an_edge_can_be_given_its_own_fields, what_no_one_uses_has_no_edges, sources_go_once_with_all_their_targets,
-           edges_to_the_dead_have_no_place, hooks_may_change_what_is_cloned, clearing_the_world_asks_no_relation)
+           fields_are_copied_while_the_table_grows, edges_within_a_cloned_tree_stay_within_the_copy,
+           many_are_related_until_one_is_refused, what_is_recorded_for_the_dead_is_dropped,
+           a_flush_that_is_refused_relates_nothing, an_edge_can_be_given_its_own_fields, what_no_one_uses_has_no_edges,
+           sources_go_once_with_all_their_targets, edges_to_the_dead_have_no_place,
+           a_recorded_clone_leaves_out_edges_to_what_is_destroyed_before, hooks_may_change_what_is_cloned,
+           handles_that_the_world_never_gave_are_refused, clearing_the_world_asks_no_relation)

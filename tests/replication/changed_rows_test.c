@@ -44,7 +44,7 @@ static void apply(mica_sender *sender, mica_replica *replica)
 
 static void expect_one(mica_world *world, mica_version since, mica_component component, mica_entity wanted)
 {
-    mica_term term = {component, MICA_ACCESS_CHANGED};
+    mica_term term = {.component = component, .access = MICA_ACCESS_CHANGED};
     mica_query *query = mica_query_create(world, &(mica_query_def){.terms = &term, .term_count = 1});
     uint32_t shown = 0;
     for (mica_view view = mica_query_begin_since(query, since); mica_view_next(&view); shown += view.count)

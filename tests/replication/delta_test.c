@@ -1,9 +1,11 @@
 /* Deltas: worlds that follow another one, whatever is done to it and whatever is lost on the way. */
 #include "../support/components.h"
+#include "../support/faulty_allocator.h"
 #include "../support/follow.h"
 #include "../support/require.h"
 #include "../support/sample.h"
 #include "../support/test.h"
+#include "mica/hierarchy.h"
 #include "mica/snapshot.h"
 #include "replication/delta_checksum.h"
 #include "replication/delta_format.h"
@@ -203,28 +205,91 @@ START_TEST(what_is_excluded_stays_at_home)
 }
 END_TEST
 
-START_TEST(names_that_are_too_long_or_in_the_scope_of_the_dead_stay_at_home)
+/* Mapped or not, for one that follows from the start and one that comes later. */
+START_TEST(names_of_any_length_in_any_scope_are_sent)
 {
     static sender_side from;
-    receiver_side to;
     open_sender(&from, 5);
-    open_receiver(&to, false);
-    char longest[MICAP_DELTA_NAME_BYTES_MAX + 2];
+    char longest[9000];
     memset(longest, 'n', sizeof longest);
     longest[sizeof longest - 1] = 0;
-    mica_entity scope = mica_create(from.world), named[3];
-    const char *names[] = {longest, longest + 1, "inner"};
-    for (uint32_t i = 0; i < 3; ++i) {
+    mica_entity scope = mica_create(from.world), room = mica_create(from.world), other = mica_create(from.world),
+                named[5];
+    const char *names[] = {longest, "inner", "outer", "child", "inner"};
+    mica_entity scopes[] = {mica_nil(), scope, scope, room, other};
+    for (uint32_t i = 0; i < 5; ++i) {
         named[i] = mica_create(from.world);
-        ck_assert_int_eq(mica_name_set(from.world, named[i], i == 2 ? scope : mica_nil(), names[i]), MICA_OK);
+        ck_assert_int_eq(mica_name_set(from.world, named[i], scopes[i], names[i]), MICA_OK);
+    }
+    ck_assert_int_eq(mica_set_parent(from.world, named[3], other), MICA_OK); /* the name stays in its scope */
+    ck_assert(mica_same(mica_name_get_scope(from.world, named[3]), room));
+    receiver_side all[4];
+    for (uint32_t i = 0; i < 2; ++i) {
+        open_receiver(&all[i], i);
+        follow(&from, &all[i], true);
     }
     mica_destroy(from.world, scope);
-    follow(&from, &to, true);
-    ck_assert_ptr_null(mica_name_get(to.world, named[0]));
-    ck_assert_str_eq(mica_name_get(to.world, named[1]), longest + 1);
-    ck_assert_ptr_null(mica_name_get(to.world, named[2]));
-    close_receiver(&to);
+    mica_name_set(from.world, other, mica_nil(), "other"); /* so that names are sent again */
+    mica_destroy(from.world, other);                       /* and its child with it, but not what is only named in it */
+    named[3] = named[0];
+    for (uint32_t i = 0; i < 4; ++i) {
+        if (i >= 2)
+            open_receiver(&all[i], i % 2);
+        follow(&from, &all[i], true);
+        for (uint32_t n = 0; n < 5; ++n) {
+            mica_entity local = mica_replica_local(all[i].replica, named[n]);
+            ck_assert_str_eq(mica_name_get(all[i].world, local), mica_name_get(from.world, named[n]));
+            mica_entity in = mica_name_get_scope(all[i].world, local);
+            ck_assert_int_eq(mica_is_nil(in), mica_is_nil(mica_name_get_scope(from.world, named[n])));
+            ck_assert(mica_is_nil(in) || !mica_is_alive(all[i].world, in));
+            ck_assert(all[i].replica && mica_is_nil(in) == (n == 0 || n == 3));
+        }
+        ck_assert(mica_same(mica_name_get_scope(all[i].world, mica_replica_local(all[i].replica, named[1])),
+                            mica_name_get_scope(all[i].world, mica_replica_local(all[i].replica, named[2]))));
+        ck_assert_int_eq(mica_world_validate(all[i].world), MICA_OK);
+    }
+    for (uint32_t i = 0; i < 4; ++i)
+        close_receiver(&all[i]);
     close_sender(&from);
+}
+END_TEST
+
+/* A scope that the sender has destroyed needs memory where handles are mapped. The delta can be applied again. */
+START_TEST(names_in_destroyed_scopes_survive_failing_allocations)
+{
+    for (uint64_t k = 1;; ++k) {
+        static sender_side from;
+        open_sender(&from, 6);
+        mica_entity scope = mica_create(from.world), named = mica_create(from.world);
+        ck_assert_int_eq(mica_name_set(from.world, named, scope, "inner"), MICA_OK);
+        mica_destroy(from.world, scope);
+        faulty_allocator faulty;
+        faulty_allocator_init(&faulty);
+        reports heard;
+        mica_world *world = open_world_with(&heard, (mica_world_def){.allocator = faulty_allocator_interface(&faulty)});
+        define_carried(world);
+        mica_replica_def def = {.mapped = true};
+        def.rules = carried_rules(&def.rule_count);
+        mica_replica *replica = mica_replica_create(world, &def);
+        mica_delta delta;
+        ck_assert_int_eq(mica_delta_encode(from.sender, 0, &delta), MICA_OK);
+        faulty_allocator_fail_at(&faulty, k, false);
+        mica_result result = mica_delta_apply(replica, delta.bytes, delta.byte_count);
+        bool failed = faulty.failures != 0;
+        faulty_allocator_fail_at(&faulty, 0, false);
+        ck_assert(result == MICA_OK || (failed && result == MICA_ERROR_MEMORY && heard.count));
+        if (result != MICA_OK)
+            ck_assert_int_eq(mica_delta_apply(replica, delta.bytes, delta.byte_count), MICA_OK);
+        ck_assert_str_eq(mica_name_get(world, mica_replica_local(replica, named)), "inner");
+        forget_reports(&heard);
+        mica_replica_destroy(replica);
+        close_world(world, &heard);
+        ck_assert_uint_eq(faulty.live_blocks, 0);
+        faulty_allocator_free(&faulty);
+        close_sender(&from);
+        if (!failed)
+            break;
+    }
 }
 END_TEST
 
@@ -382,5 +447,5 @@ TEST_SUITE(delta, both_byte_orders_lead_to_the_same_world, names_of_pending_enti
            a_receiver_goes_back_to_what_it_confirmed_and_follows_on,
            replicas_have_the_hash_of_the_sender_whatever_is_lost, hostile_bytes_are_refused_and_change_nothing,
            what_did_not_change_is_not_sent, the_receiver_has_entities_components_and_hooks_of_its_own,
-           what_is_excluded_stays_at_home, names_that_are_too_long_or_in_the_scope_of_the_dead_stay_at_home,
-           what_can_not_be_is_refused_in_words)
+           what_is_excluded_stays_at_home, names_of_any_length_in_any_scope_are_sent,
+           names_in_destroyed_scopes_survive_failing_allocations, what_can_not_be_is_refused_in_words)

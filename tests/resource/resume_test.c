@@ -249,6 +249,19 @@ static void add_item(mica_world *world, mica_entity entity, uint32_t kind)
     mica_instance_write(pool, mica_pool_add(pool, entity), Item)->kind = kind;
 }
 
+/* In scopes that are not the parent: the top level, another entity, and one that is named in this one. */
+static void name_anywhere(mica_world *world, mica_entity entity, mica_entity other, random_source *random)
+{
+    const char name[] = {(char)('a' + random_below(random, 3)), 0};
+    bool is_other = !mica_is_nil(other) && mica_is_alive(world, other) && !mica_same(entity, other);
+    if (random_one_in(random, 8))
+        mica_name_set(world, entity, mica_nil(), name);
+    if (is_other && random_one_in(random, 6))
+        mica_name_set(world, entity, other, name);
+    if (is_other && random_one_in(random, 20))
+        mica_name_set(world, other, entity, name);
+}
+
 /* What a program does between frames. The random numbers are the same in both worlds. */
 static void play(game *game, random_source *random)
 {
@@ -284,6 +297,7 @@ static void play(game *game, random_source *random)
         }
         if (random_one_in(random, 3) && !mica_is_nil(score->last) && mica_is_alive(world, score->last))
             mica_set_parent(world, entity, score->last);
+        name_anywhere(world, entity, score->last, random);
     }
     if (random_one_in(random, 4))
         mica_command_create(game->commands, MICA_WITH(Target, {score->last, 3}));
@@ -643,7 +657,51 @@ START_TEST(nothing_is_newer_than_a_world_that_continues)
 }
 END_TEST
 
-TEST_SUITE(resource_resume, a_replica_continues_like_the_world_it_followed,
+typedef struct Echo { uint32_t number; } Echo;
+MICA_POOL_WITH(Echo, (.many = true, .dying = MICA_DYING_LAZILY), number)
+
+static void add_echoes(mica_world *world, mica_entity entity, uint32_t count)
+{
+    mica_pool *pool = mica_pool_of(world, Echo);
+    for (uint32_t i = 0; i < count; ++i)
+        mica_instance_write(pool, mica_pool_add(pool, entity), Echo)->number = i;
+}
+
+/* The dead entity still has three rows. Those that died before have a row of another entity in the place of theirs. */
+START_TEST(several_rows_of_a_dead_entity_come_back)
+{
+    reports heard;
+    mica_world *saved = open_world(&heard), *world = open_world(&heard);
+    mica_define(saved, Echo);
+    mica_define(world, Echo);
+    mica_entity dying[4], living[4];
+    for (uint32_t i = 0; i < 4; ++i) {
+        dying[i] = mica_create(saved);
+        living[i] = mica_create(saved);
+        add_echoes(saved, living[i], 1);
+        add_echoes(saved, dying[i], i);
+        add_echoes(saved, living[i], 2);
+    }
+    ck_assert_uint_eq(mica_destroy_many(saved, dying, 4), 4);
+    add_echoes(saved, mica_create(saved), 2); /* takes the index of one that died */
+    ck_assert_int_eq(mica_world_validate(saved), MICA_OK);
+    uint32_t dead_rows = mica_pool_row_count(mica_pool_of(saved, Echo)) - mica_pool_count(mica_pool_of(saved, Echo));
+    ck_assert_uint_ge(dead_rows, 3);
+    mica_blob blob = {0};
+    ck_assert_int_eq(mica_pack(saved, NULL, &blob), MICA_OK);
+    load(&(game){.world = world}, &blob);
+    ck_assert_uint_eq(mica_pool_row_count(mica_pool_of(world, Echo)), mica_pool_row_count(mica_pool_of(saved, Echo)));
+    ck_assert_uint_eq(mica_world_hash_content(world), mica_world_hash_content(saved));
+    mica_flush(world);
+    mica_flush(saved);
+    ck_assert_uint_eq(mica_world_hash_content(world), mica_world_hash_content(saved));
+    mica_blob_free(&blob);
+    close_world(world, &heard);
+    close_world(saved, &heard);
+}
+END_TEST
+
+TEST_SUITE(resource_resume, several_rows_of_a_dead_entity_come_back, a_replica_continues_like_the_world_it_followed,
            a_world_that_was_saved_in_the_background_continues_exactly, states_are_only_handed_out_where_they_are_valid,
            random_worlds_continue_exactly, nothing_is_newer_than_a_world_that_continues,
            a_loaded_world_is_the_same_after_1000_ticks, large_archetypes_continue_exactly,

@@ -243,6 +243,57 @@ START_TEST(a_component_that_cannot_be_copied_is_named)
 }
 END_TEST
 
+typedef struct middle {
+    mica_history *history;
+    uint64_t hash;
+} middle;
+
+static void take_in_the_middle(const mica_frame *frame)
+{
+    middle *middle = frame->context;
+    mica_create(frame->world, MICA_WITH(Number, {5}));
+    ck_assert_int_eq(mica_history_take(middle->history, 2), MICA_OK);
+    middle->hash = mica_world_hash(frame->world);
+}
+
+static void take_refused(const mica_frame *frame)
+{
+    middle *middle = frame->context;
+    ck_assert_int_eq(mica_history_take(middle->history, 9), MICA_ERROR_REFUSED);
+    ck_assert_uint_eq(mica_snapshot_take(frame->world).id, 0);
+}
+
+START_TEST(an_exclusive_system_takes_a_tick_in_the_middle_of_a_frame)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    middle middle = {.history = mica_history_create(world, 4)};
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(take_in_the_middle, (.exclusive = true, .context = &middle)));
+    uint64_t before = mica_world_hash(world);
+    ck_assert_int_eq(mica_history_take(middle.history, 1), MICA_OK);
+    ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+    make_numbers(world, 3);
+    ck_assert_int_eq(mica_history_restore(middle.history, 2), MICA_OK);
+    ck_assert_uint_eq(mica_world_hash(world), middle.hash);
+    ck_assert_int_eq(mica_history_restore(middle.history, 1), MICA_OK);
+    ck_assert_uint_eq(mica_world_hash(world), before);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(other_systems_take_no_ticks)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    middle middle = {.history = mica_history_create(world, 4)};
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(take_refused, (.context = &middle)));
+    ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+    ck_assert_uint_eq(mica_history_count(middle.history), 0);
+    ck_assert_uint_eq(forget_reports(&heard), 2);
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(a_history_keeps_the_last_ticks)
 {
     reports heard;
@@ -494,13 +545,18 @@ int main(void)
     tcase_add_test(cases, a_dropped_snapshot_is_unknown);
     tcase_add_test(cases, a_component_that_cannot_be_copied_is_named);
     tcase_add_test(cases, a_history_keeps_the_last_ticks);
+    tcase_add_test(cases, an_exclusive_system_takes_a_tick_in_the_middle_of_a_frame);
     tcase_add_test(cases, a_list_of_removals_that_is_made_meanwhile_is_empty);
     tcase_add_test(cases, a_singleton_that_is_made_meanwhile_was_never_there);
     tcase_add_test(cases, a_query_does_not_keep_a_singleton_in_use);
     tcase_add_test(cases, a_snapshot_is_refused_inside_a_flush);
     tcase_add_test(cases, histories_come_and_go);
     tcase_add_test(cases, memory_stays_flat_with_a_snapshot_every_tick);
-    if (STOPS_AT_MISTAKES)
+    if (STOPS_AT_MISTAKES) {
+        tcase_add_test_raise_signal(cases, other_systems_take_no_ticks, SIGABRT);
         tcase_add_test_raise_signal(cases, a_pointer_from_before_a_restore_is_invalid, SIGABRT);
+    } else {
+        tcase_add_test(cases, other_systems_take_no_ticks);
+    }
     return test_run("snapshot", cases);
 }

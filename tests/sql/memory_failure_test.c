@@ -1,8 +1,13 @@
 /* Memory that runs out at every point, SQLite's and the world's: an error, and the world is as it was. */
 #include "ask.h"
 
+#include "mica/index.h"
+#include "mica/relation.h"
+
 #include "../support/faulty_allocator.h"
 #include "../support/people.h"
+
+MICA_RELATION(Near)
 
 /* Many instances, none of which exists. */
 typedef struct Parcels { mica_list weights; } Parcels;
@@ -62,11 +67,16 @@ static mica_world *make_world(void)
     }
     mica_name_set(world, mica_sql_to_entity(4294967297), mica_nil(), "first");
     mica_set_parent(world, mica_sql_to_entity(4294967298), mica_sql_to_entity(4294967297));
+    mica_relate(world, mica_sql_to_entity(4294967298), Near, mica_sql_to_entity(4294967297));
+    mica_index_create(world, &(mica_index_def){.component = MICA_ID(Kinds), .fields = "i32"});
+    mica_index_create(world, &(mica_index_def){.component = MICA_ID(Kinds), .fields = "u8"});
     mica_singleton_write(world, Clock)->ticks = 1;
     return world;
 }
 
 static const char *const statements[] = {
+    "select entity from Kinds where i32 between -5 and 5",
+    "select b.entity from Buff as b join Near as n on n.target = b.entity join Kinds as k on k.u8 = b.kind",
     "select entity, mood, skills, text, many, there from Kinds",
     "select path, components from entities",
     "select * from fields",

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *grow(void *array, size_t count, size_t element_bytes)
+void *model_grow(void *array, size_t count, size_t element_bytes)
 {
     void *grown = realloc(array, count * element_bytes);
     if (!grown)
@@ -15,6 +15,7 @@ void model_init(model *model)
 {
     memset(model, 0, sizeof *model);
     model->epoch = 1;
+    model->next_flush = 1;
 }
 
 void model_free(model *model)
@@ -25,6 +26,11 @@ void model_free(model *model)
     free(model->slots);
     free(model->used);
     free(model->living);
+    for (uint32_t i = 0; i < MODEL_RELATIONS; ++i)
+        free(model->edges[i].list);
+    free(model->doomed.list);
+    free(model->marked.list);
+    free(model->fallen.list);
     memset(model, 0, sizeof *model);
 }
 
@@ -32,7 +38,7 @@ static void *copy_array(const void *array, size_t count, size_t element_bytes)
 {
     if (!array)
         return NULL;
-    void *copy = grow(NULL, count + 1, element_bytes);
+    void *copy = model_grow(NULL, count + 1, element_bytes);
     memcpy(copy, array, count * element_bytes);
     return copy;
 }
@@ -43,6 +49,9 @@ void model_copy(model *to, const model *from)
     to->slots = copy_array(from->slots, from->slot_count, sizeof *from->slots);
     to->used = copy_array(from->used, from->slot_count, sizeof *from->used);
     to->living = copy_array(from->living, from->slot_count, sizeof *from->living);
+    for (uint32_t i = 0; i < MODEL_RELATIONS; ++i)
+        to->edges[i].list = copy_array(from->edges[i].list, from->edges[i].capacity, sizeof(model_edge));
+    to->doomed = to->marked = to->fallen = (model_handles){0}; /* empty between operations */
     for (uint32_t i = 0; i < to->slot_count; ++i)
         for (uint32_t many = 0; many < SAMPLE_MANY; ++many) {
             model_instances *more = &to->slots[i].more[many];
@@ -60,9 +69,9 @@ static void ensure_slot(model *model, uint32_t index)
     if (index < model->slot_count)
         return;
     uint32_t count = index + 1 + index / 2;
-    model->slots = grow(model->slots, count, sizeof *model->slots);
-    model->used = grow(model->used, count, sizeof *model->used);
-    model->living = grow(model->living, count, sizeof *model->living);
+    model->slots = model_grow(model->slots, count, sizeof *model->slots);
+    model->used = model_grow(model->used, count, sizeof *model->used);
+    model->living = model_grow(model->living, count, sizeof *model->living);
     memset(model->slots + model->slot_count, 0, (count - model->slot_count) * sizeof *model->slots);
     model->slot_count = count;
 }
@@ -212,17 +221,38 @@ static void add_instance(model *model, model_entity *entity, sample_kind kind, u
     model_instances *more = more_of(entity, kind);
     if (more->count == more->capacity) {
         more->capacity = more->capacity ? 2 * more->capacity : 4;
-        more->list = grow(more->list, more->capacity, sizeof *more->list);
+        more->list = model_grow(more->list, more->capacity, sizeof *more->list);
     }
     more->list[more->count++] = (model_instance){number, model->epoch, model->epoch};
     ++model->instances[kind];
 }
 
+void model_rival(model_entity *entity, uint32_t rival, bool added, uint32_t number)
+{
+    if (added) {
+        entity->rival = rival;
+        entity->rival_number = number;
+    } else if (entity->rival == rival) {
+        entity->rival = 0;
+    }
+}
+
+void model_opaque(model_entity *entity, uint32_t which, bool added, uint32_t number)
+{
+    entity->opaques &= ~(1u << which);
+    entity->opaques |= (uint32_t)added << which;
+    entity->opaque_numbers[which] = number;
+}
+
 static void end_life(model *model, model_entity *entity)
 {
+    if (entity->edge_count)
+        model_edges_leave(model, entity);
     for (uint32_t kind = 0; kind < SAMPLE_COUNT; ++kind)
         take(model, entity, kind);
     entity->name[0] = '\0';
+    entity->rival = 0;
+    entity->opaques = 0;
     delist(model, entity);
 }
 
@@ -280,6 +310,7 @@ void model_clear(model *model)
 {
     while (model->living_count)
         model_kill(model, &model->slots[model->living[0].index]);
+    model->doomed.count = 0; /* they were destroyed before */
 }
 
 model_entity *model_find_name(const model *model, mica_entity scope, const char *name)
@@ -296,7 +327,7 @@ void model_record(model_buffer *buffer, model_command command)
 {
     if (buffer->count == buffer->capacity) {
         buffer->capacity = buffer->capacity ? 2 * buffer->capacity : 64;
-        buffer->commands = grow(buffer->commands, buffer->capacity, sizeof *buffer->commands);
+        buffer->commands = model_grow(buffer->commands, buffer->capacity, sizeof *buffer->commands);
     }
     buffer->commands[buffer->count++] = command;
 }
@@ -335,7 +366,14 @@ static void learn(model_knowledge *knowledge, const model_command *command)
         knowledge->components |= 1u << command->sample;
         break;
     case MODEL_COMMAND_TAKE: knowledge->components &= ~(1u << command->sample); break;
-    case MODEL_COMMAND_SWITCH: break;
+    case MODEL_COMMAND_OPAQUE:
+        knowledge->opaques &= ~(1u << command->rival);
+        knowledge->opaques |= (uint32_t)command->enabled << command->rival;
+        break;
+    case MODEL_COMMAND_SWITCH:
+    case MODEL_COMMAND_RIVAL:
+    case MODEL_COMMAND_RELATE:
+    case MODEL_COMMAND_UNRELATE: break;
     }
 }
 
@@ -347,6 +385,7 @@ model_knowledge model_buffer_knows(const model *model, const model_buffer *buffe
         return knowledge;
     knowledge.promised = true;
     knowledge.components = promised->components;
+    knowledge.opaques = promised->opaques;
     memcpy(knowledge.numbers, promised->numbers, sizeof knowledge.numbers);
     for (uint32_t i = 0; i < buffer->count; ++i)
         if (mica_same(buffer->commands[i].entity, entity))
@@ -381,7 +420,16 @@ static void apply_to_living(model *model, model_entity *entity, const model_comm
             entity->disabled |= (uint32_t)!command->enabled << command->sample;
         }
         break;
+    case MODEL_COMMAND_RIVAL: model_rival(entity, command->rival, command->enabled, command->number); break;
+    case MODEL_COMMAND_OPAQUE: model_opaque(entity, command->rival, command->enabled, command->number); break;
+    case MODEL_COMMAND_RELATE:
+    case MODEL_COMMAND_UNRELATE: break; /* when all else is done */
     }
+}
+
+static bool is_edge(const model_command *command)
+{
+    return command->kind == MODEL_COMMAND_RELATE || command->kind == MODEL_COMMAND_UNRELATE;
 }
 
 static void touch(model_entity *entity)
@@ -411,7 +459,7 @@ static void apply_creation(model *model, const model_command *command)
 static void apply(model *model, const model_command *command)
 {
     model_entity *entity = model_find(model, command->entity);
-    if (!entity)
+    if (!entity || is_edge(command))
         return;
     touch(entity);
     model->copies = command->copies;
@@ -442,19 +490,43 @@ static void settle(model *model, const model_command *command)
     model->events.destroys += entity->life == MODEL_DEAD && entity->life_before == MODEL_LIVING;
 }
 
-void model_flush(model *model, model_buffer *buffers, uint32_t count)
+/* Edges in the order of the calls, and what is destroyed because of them. */
+static uint32_t apply_edges(model *model, const model_buffer *buffers, uint32_t count)
 {
+    uint32_t refused = 0;
     for (uint32_t b = 0; b < count; ++b)
         for (uint32_t i = 0; i < buffers[b].count; ++i)
+            if (is_edge(&buffers[b].commands[i]))
+                refused += model_edges_apply(model, &buffers[b].commands[i]);
+    return refused + model_cascade(model);
+}
+
+uint32_t model_flush(model *model, model_buffer *buffers, uint32_t count)
+{
+    ++model->next_flush;
+    for (uint32_t b = 0; b < count; ++b)
+        for (uint32_t i = 0; i < buffers[b].count; ++i) {
+            if (is_edge(&buffers[b].commands[i]))
+                model_edges_begin_flush(model, &buffers[b].commands[i]);
             apply_creation(model, &buffers[b].commands[i]);
+        }
     for (uint32_t b = 0; b < count; ++b)
         for (uint32_t i = 0; i < buffers[b].count; ++i)
             apply(model, &buffers[b].commands[i]);
-    for (uint32_t b = 0; b < count; ++b) {
+    for (uint32_t b = 0; b < count; ++b)
         for (uint32_t i = 0; i < buffers[b].count; ++i)
             settle(model, &buffers[b].commands[i]);
+    uint32_t refused = apply_edges(model, buffers, count);
+    for (uint32_t b = 0; b < count; ++b)
         buffers[b].count = 0;
-    }
+    return refused;
+}
+
+/* An edge is one target, and the removal of an edge is fine without its ends. */
+static bool finds_no_end(const model *model, const model_command *command)
+{
+    return command->kind == MODEL_COMMAND_RELATE &&
+           !(model_find_promised(model, command->entity) && model_find_promised(model, command->target));
 }
 
 uint32_t model_count_dead_targets(model *model, const model_buffer *buffers, uint32_t count)
@@ -464,7 +536,9 @@ uint32_t model_count_dead_targets(model *model, const model_buffer *buffers, uin
         for (uint32_t i = 0; i < buffers[b].count; ++i) {
             const model_command *command = &buffers[b].commands[i];
             model_entity *entity = model_find_promised(model, command->entity);
-            if (!entity || entity->touched)
+            if (is_edge(command))
+                dead += finds_no_end(model, command);
+            else if (!entity || entity->touched)
                 ++dead;
             else if (command->kind == MODEL_COMMAND_DESTROY)
                 entity->touched = true; /* changes after the destruction have no effect */

@@ -95,6 +95,24 @@ void play_kill(play *play, model_entity *entity)
     model_kill(&play->model, entity);
 }
 
+void play_end_deaths(play *play, uint32_t refused)
+{
+    refused += model_cascade(&play->model);
+    EXPECT_SAYING(play, (play->other_reports > 0) == (refused > 0), "%u reports, and %u were refused",
+                  play->other_reports, refused);
+    play->other_reports = 0;
+    play_bury_the_fallen(play);
+}
+
+void play_bury_the_fallen(play *play)
+{
+    for (uint32_t i = 0; i < play->model.fallen.count; ++i) {
+        EXPECT(play, !mica_is_alive(play->world, play->model.fallen.list[i]));
+        play_bury(play, play->model.fallen.list[i]);
+    }
+    play->model.fallen.count = 0;
+}
+
 void play_values_begin(play *play, play_values *values, uint32_t wanted)
 {
     values->count = 0;
@@ -161,9 +179,11 @@ static void compare_component(play *play, const model_entity *entity, sample_kin
 
 static void compare_components_of(play *play, const model_entity *entity)
 {
-    mica_component list[SAMPLE_COUNT];
-    uint32_t count = mica_get_components(play->world, entity->handle, list, SAMPLE_COUNT);
-    EXPECT(play, count == (uint32_t)__builtin_popcount(entity->components));
+    mica_component list[SAMPLE_COUNT + 1 + MODEL_OPAQUES + MODEL_RELATIONS];
+    uint32_t count =
+        mica_get_components(play->world, entity->handle, list, SAMPLE_COUNT + 1 + MODEL_OPAQUES + MODEL_RELATIONS);
+    EXPECT(play, count == (uint32_t)__builtin_popcount(entity->components) + (entity->rival != 0) +
+                              (uint32_t)__builtin_popcount(entity->opaques) + play_relations_of(entity));
     for (uint32_t i = 1; i < count; ++i)
         EXPECT_SAYING(play, list[i - 1] < list[i], "not by rising id");
     for (uint32_t k = 0; k < play->kind_count; ++k) {
@@ -181,6 +201,9 @@ void play_compare_entity(play *play, const model_entity *entity)
     for (uint32_t i = 0; i < play->kind_count; ++i)
         compare_component(play, entity, play->kinds[i]);
     compare_components_of(play, entity);
+    play_compare_rivals(play, entity);
+    play_compare_opaque(play, entity);
+    play_compare_edges(play, entity);
     const char *name = mica_name_get(play->world, entity->handle);
     EXPECT_SAYING(play, strcmp(name ? name : "", entity->name) == 0, "'%s' should be '%s'", name ? name : "",
                   entity->name);
@@ -218,7 +241,9 @@ static void compare_totals(play *play)
         EXPECT_SAYING(play, play->snapshot_count ? sample_owners_alive() >= owners : sample_owners_alive() == owners,
                       "%lld owners, not %u", (long long)sample_owners_alive(), owners);
         EXPECT(play, stats.entity_count == play->model.living_count);
+        play_compare_opaque_total(play);
     }
+    play_compare_edge_totals(play);
     EXPECT_SAYING(play, stats.memory_bytes == play->allocator.live_bytes, "%zu bytes, not %zu", stats.memory_bytes,
                   play->allocator.live_bytes);
 }
@@ -227,10 +252,12 @@ void play_compare_all(play *play)
 {
     for (uint32_t i = 0; i < play->model.used_count; ++i) {
         const model_entity *entity = &play->model.slots[play->model.used[i]];
-        if (entity->life == MODEL_LIVING)
+        if (entity->life == MODEL_LIVING) {
             play_compare_entity(play, entity);
-        else if (entity->life == MODEL_DEAD)
+            play_compare_all_edges(play, entity);
+        } else if (entity->life == MODEL_DEAD) {
             compare_dead(play, entity);
+        }
     }
     compare_totals(play);
 }
@@ -292,7 +319,8 @@ static void open_monitors(play *play)
     for (uint32_t i = 0; i < PLAY_MONITORS; ++i) {
         sample_kind one = play->kinds[random_below(&random, play->kind_count)];
         sample_kind other = play->kinds[random_below(&random, play->kind_count)];
-        mica_term terms[] = {{play->ids[one], MICA_ACCESS_HAS}, {play->ids[other], MICA_ACCESS_WITHOUT}};
+        mica_term terms[] = {{.component = play->ids[one], .access = MICA_ACCESS_HAS},
+                             {.component = play->ids[other], .access = MICA_ACCESS_WITHOUT}};
         if (i == 3)
             terms[0].access = MICA_ACCESS_EITHER, terms[1].access = MICA_ACCESS_OR;
         EXPECT(play, match_set_open(&play->monitors[i], play->world, terms, one == other ? 1 : 2));
@@ -345,6 +373,9 @@ static void begin(play *play, play_config config)
         if (config.samples >> kind & 1)
             play->kinds[play->kind_count++] = kind;
     }
+    play_rivals_begin(play);
+    play_opaque_begin(play);
+    play_relations_begin(play);
     set_hooks(play);
     open_monitors(play);
     play_buffers_begin(play);
@@ -354,6 +385,11 @@ static void begin(play *play, play_config config)
     shuffle_in(play, play_query_operations, play_query_count);
     shuffle_in(play, play_crowd_operations, play_crowd_count);
     shuffle_in(play, play_snapshot_operations, play_snapshot_count);
+    shuffle_in(play, play_rival_operations, play_rival_count);
+    if (play->opaques)
+        shuffle_in(play, play_opaque_operations, play_opaque_count);
+    if (play->has_relations)
+        shuffle_in(play, play_relation_operations, play_relation_count);
     play_snapshots_begin(play);
 }
 
@@ -370,6 +406,7 @@ static void end(play *play)
         match_set_close(&play->monitors[i], NULL);
     play_snapshots_end(play);
     EXPECT_SAYING(play, sample_owners_alive() == 0, "%lld left", (long long)sample_owners_alive());
+    play_opaque_end(play);
     for (uint32_t b = 0; b < PLAY_BUFFERS; ++b)
         model_buffer_free(&play->buffers[b]);
     model_free(&play->model);

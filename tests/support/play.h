@@ -1,8 +1,9 @@
 /* Random play: a world and its reference model, to which the same things are done. Every operation is one function
  * that draws its arguments, does it to both, and compares what came back. Everything follows from the seed.
  *
- * The operations live in play_direct.c (at once), play_recorded.c (by flush), play_pools.c (what only pools can do),
- * play_queries.c (walking), play_snapshots.c (going back) and play_crowds.c (sorting, and changing all that a query shows). */
+ * The operations live in play_direct.c (at once), play_recorded.c and play_recorded_crowds.c (by flush), play_text.c (as text), play_pools.c (what only pools can do),
+ * play_queries.c (walking), play_snapshots.c (going back), play_rivals.c (components that exclude each other), play_opaque.c (components
+ * without described fields), play_relations.c (edges) and play_crowds.c (sorting, and changing all that a query shows). */
 #ifndef MICA_TESTS_SUPPORT_PLAY_H
 #define MICA_TESTS_SUPPORT_PLAY_H
 
@@ -71,6 +72,8 @@ struct play {
     mica_pool *pools[SAMPLE_COUNT];  /* NULL for what is not in a pool */
     sample_kind kinds[SAMPLE_COUNT]; /* that take part */
     uint32_t kind_count;
+    uint32_t opaques; /* components without described fields that take part, as bits */
+    bool has_relations;
     bool grouped;
     uint32_t defer_depth;
     model_buffer buffers[PLAY_BUFFERS];
@@ -99,9 +102,53 @@ struct play {
 };
 
 extern const play_operation play_direct_operations[], play_recorded_operations[], play_pool_operations[],
-    play_query_operations[], play_crowd_operations[], play_snapshot_operations[];
+    play_query_operations[], play_crowd_operations[], play_snapshot_operations[], play_rival_operations[],
+    play_opaque_operations[], play_relation_operations[];
 extern const uint32_t play_direct_count, play_recorded_count, play_pool_count, play_query_count, play_crowd_count,
-    play_snapshot_count;
+    play_snapshot_count, play_rival_count, play_opaque_count, play_relation_count;
+
+/* Components that exclude each other, which are no samples: an entity has one of them, or none. */
+void play_rivals_begin(play *play);
+uint32_t play_rival_in_chunks(const model_entity *entity); /* 0: none */
+void play_compare_rivals(play *play, const model_entity *entity);
+void play_note_rival(play *play, uint32_t buffer, model_command command); /* for the model */
+void play_record_rival(play *play, uint32_t buffer, mica_entity entity);
+
+/* Components without described fields, which are no samples. Some worlds have two of them: one in chunks and one in a pool. */
+void play_opaque_begin(play *play);
+void play_opaque_end(play *play);
+uint32_t play_opaques_in_chunks(const model_entity *entity); /* as bits */
+void play_compare_opaque(play *play, const model_entity *entity);
+void play_compare_opaque_total(play *play); /* while nothing is recorded */
+void play_record_opaque(play *play, uint32_t buffer, mica_entity entity);
+
+/* Relations, in some worlds: the others take the paths of worlds without them. */
+void play_relations_begin(play *play);
+uint32_t play_relations_of(const model_entity *entity);          /* how many it is a source of */
+void play_compare_edges(play *play, const model_entity *entity); /* of one relation, in turn */
+void play_compare_all_edges(play *play, const model_entity *entity);
+void play_compare_edge_totals(play *play);
+void play_record_edge(play *play, uint32_t buffer, mica_entity source, mica_entity target);
+/* For the model: the edges of an entity are copied to a clone at once, or by buffer 0. */
+void play_clone_edges(play *play, mica_entity from, mica_entity to);
+void play_record_cloned_edges(play *play, mica_entity from, mica_entity to);
+bool play_has_guard_edges(const play *play, mica_entity source);
+
+/* Before an operation destroys entities, or a flush does: removes edges, from the world and the model, if the outcome would depend on
+ * the order of destruction. */
+void play_begin_deaths(play *play, const mica_entity *entities, uint32_t count);
+void play_begin_deaths_of_flush(play *play);
+/* While the world records, edges can't be removed at once: then it records no destruction, if there are edges that refuse. */
+bool play_may_record_deaths(const play *play, uint32_t buffer);
+/* After an operation in which so many destructions were refused: what is destroyed as a consequence. */
+void play_end_deaths(play *play, uint32_t refused);
+void play_bury_the_fallen(play *play);
+
+/* A bulk change while the world records. */
+void play_record_crowd(play *play);
+
+void play_flush(play *play);
+void play_put_as_text(play *play);
 
 /* Ends the test with the seed and the step that lead here, when the condition does not hold. */
 #define EXPECT(play, condition) EXPECT_SAYING(play, condition, "%s", "")

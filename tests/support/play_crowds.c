@@ -4,18 +4,18 @@
 #include <string.h>
 
 /* The components that decide in which chunks an entity lies. */
-static uint32_t archetype_of(const model_entity *entity)
+static uint64_t archetype_of(const model_entity *entity)
 {
     uint32_t components = 0;
     for (sample_kind kind = 0; kind < SAMPLE_COUNT; ++kind)
         components |= sample_is_pooled(kind) ? 0 : entity->components & 1u << kind;
-    return components;
+    return components | (uint64_t)play_rival_in_chunks(entity) << 32 | (uint64_t)play_opaques_in_chunks(entity) << 40;
 }
 
 /* What a walk shows, in its order. */
 typedef struct shown_row {
     mica_entity entity;
-    uint32_t archetype;
+    uint64_t archetype;
     uint32_t key;
 } shown_row;
 
@@ -199,12 +199,19 @@ static void destroy_all(play *play)
 {
     crowd crowd = draw_crowd(play);
     if (crowd.size <= 2 + play->model.living_count / 4) {
+        uint32_t refused = 0;
         mark_walk(play, &crowd);
+        play_begin_deaths(play, crowd.entities, crowd.size);
         EXPECT(play, mica_destroy_all(crowd.query) == MICA_OK);
         for (uint32_t i = 0; i < crowd.size; ++i) {
-            EXPECT(play, !mica_is_alive(play->world, crowd.entities[i]));
-            play_kill(play, model_find(&play->model, crowd.entities[i]));
+            model_entity *entity = model_find(&play->model, crowd.entities[i]);
+            bool stays = model_is_guarded(&play->model, entity);
+            EXPECT(play, mica_is_alive(play->world, crowd.entities[i]) == stays);
+            refused += stays;
+            if (!stays)
+                play_kill(play, entity);
         }
+        play_end_deaths(play, refused);
     }
     drop_crowd(&crowd);
 }

@@ -17,9 +17,13 @@ static void destroy_one(play *play)
     if (!entity)
         return;
     mica_entity handle = entity->handle;
-    EXPECT(play, mica_destroy(play->world, handle));
-    play_kill(play, entity);
-    EXPECT(play, !mica_is_alive(play->world, handle));
+    play_begin_deaths(play, &handle, 1);
+    bool refused = model_is_guarded(&play->model, entity);
+    EXPECT(play, mica_destroy(play->world, handle) == !refused);
+    if (!refused)
+        play_kill(play, entity);
+    EXPECT(play, mica_is_alive(play->world, handle) == refused);
+    play_end_deaths(play, refused);
 }
 
 static void create_one(play *play)
@@ -97,15 +101,19 @@ static void destroy_many(play *play)
     uint32_t living = 0;
     for (uint32_t i = 0; i < count; ++i) /* the same one may be drawn twice, and some are stale */
         handles[i] = play_draw_any(play);
-    uint32_t died = mica_destroy_many(play->world, handles, count);
+    play_begin_deaths(play, handles, count);
+    uint32_t died = mica_destroy_many(play->world, handles, count), refused = 0;
     for (uint32_t i = 0; i < count; ++i) {
         model_entity *entity = model_find(&play->model, handles[i]);
-        if (entity) {
+        if (entity && model_is_guarded(&play->model, entity)) {
+            ++refused;
+        } else if (entity) {
             play_kill(play, entity);
             ++living;
         }
     }
     EXPECT_SAYING(play, died == living, "%u died, not %u", died, living);
+    play_end_deaths(play, refused);
 }
 
 static void clone_one(play *play)
@@ -122,6 +130,11 @@ static void clone_one(play *play)
             model_instance_add(&play->model, copy, kind, model_instance_at(original, kind, which).number);
     play->model.copies = false;
     copy->disabled = original->disabled;
+    copy->rival = original->rival;
+    copy->rival_number = original->rival_number;
+    copy->opaques = original->opaques;
+    memcpy(copy->opaque_numbers, original->opaque_numbers, sizeof copy->opaque_numbers);
+    play_clone_edges(play, source, copy->handle);
     play_compare_entity(play, copy);
     play_compare_entity(play, original);
 }

@@ -380,7 +380,7 @@ static void walk_group(play *play)
     for (uint32_t i = 0; i < count; ++i) {
         mica_pool *pool = mica_pool_of_id(play->world, members[i]);
         mica_pool_sweep(pool);
-        terms[i] = (mica_term){members[i], MICA_ACCESS_READ};
+        terms[i] = (mica_term){.component = members[i], .access = MICA_ACCESS_READ};
     }
     for (uint32_t i = 0; i < play->model.living_count; ++i)
         expected += (model_find(&play->model, play->model.living[i])->components & wanted) == wanted;

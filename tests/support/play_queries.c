@@ -89,7 +89,7 @@ mica_query *play_make_query(play *play, const model_query *query, sample_kind so
 {
     mica_term terms[MODEL_TERMS_MAX];
     for (uint32_t i = 0; i < query->term_count; ++i)
-        terms[i] = (mica_term){play->ids[query->terms[i].kind], query->terms[i].access};
+        terms[i] = (mica_term){.component = play->ids[query->terms[i].kind], .access = query->terms[i].access};
     mica_query_def def = {.name = "drawn", .terms = terms, .term_count = query->term_count, .location = MICA_HERE};
     def.with_hidden = query->with_hidden;
     if (query->instances_of)

@@ -53,10 +53,11 @@ static inline uint64_t setting_from_environment(const char *name, uint64_t other
 #else
 #    define UNDER_THREAD_SANITIZER 0
 #endif
-#if defined(__SANITIZE_ADDRESS__) || HAS_SANITIZER(address_sanitizer) || UNDER_THREAD_SANITIZER
-#    define UNDER_SANITIZER 1
+#if defined(__SANITIZE_ADDRESS__) || HAS_SANITIZER(address_sanitizer)
+#    define UNDER_ADDRESS_SANITIZER 1
 #else
-#    define UNDER_SANITIZER 0
+#    define UNDER_ADDRESS_SANITIZER 0
 #endif
+#define UNDER_SANITIZER (UNDER_ADDRESS_SANITIZER || UNDER_THREAD_SANITIZER)
 
 #endif

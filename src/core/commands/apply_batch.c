@@ -4,6 +4,7 @@
  * the last is filled with the last rows from the last to the first. */
 #include "core/commands/apply_batch.h"
 
+#include "base/assert.h"
 #include "core/commands/record_kind.h"
 #include "core/entity/destroy.h"
 #include "core/entity/pool_fast_path.h"
@@ -200,7 +201,7 @@ static void move_run(mica_world *world, const micap_row_batch *run, const micap_
 {
     uint32_t count = run->count;
     micap_row_batch_move_columns(world, run);
-    if (edge->path == MICAP_EDGE_REMOVES && edge->calls)
+    if (edge->path == MICAP_EDGE_REMOVES && edge->calls_destruct)
         destruct_column(run, edge->column);
     memcpy(micap_chunk_entities(run->to.chunk) + run->to.row, entities, count * sizeof *entities);
     for (uint32_t i = 0; i < count; ++i)
@@ -262,8 +263,8 @@ static MICAP_INLINE uint32_t move_first(mica_world *world, const micap_group *gr
     return run.count;
 }
 
-static __attribute__((noinline)) void move_rows(mica_world *world, const micap_group *group,
-                                                const micap_flush_step *step, uint32_t left)
+static MICAP_NOINLINE void move_rows(mica_world *world, const micap_group *group, const micap_flush_step *step,
+                                     uint32_t left)
 {
     for (cursor at = begin_steps(step); left;)
         left -= move_first(world, group, step->kind, &at, left);
@@ -339,8 +340,8 @@ static cursor fill_rows(mica_world *world, micap_row spot, const micap_recorded_
     return at;
 }
 
-static __attribute__((noinline)) void create_rows(mica_world *world, micap_archetype *to, const micap_flush_step *step,
-                                                  uint32_t left)
+static MICAP_NOINLINE void create_rows(mica_world *world, micap_archetype *to, const micap_flush_step *step,
+                                       uint32_t left)
 {
     cursor at = begin_steps(step);
     to->incoming -= left;
@@ -385,7 +386,7 @@ static void destroy_one(mica_world *world, mica_entity entity)
         micap_entity_forget(world, entity);
 }
 
-static __attribute__((noinline)) void destroy_rows(mica_world *world, const micap_flush_step *step, uint32_t left)
+static MICAP_NOINLINE void destroy_rows(mica_world *world, const micap_flush_step *step, uint32_t left)
 {
     gathered gathered;
     bool is_shared = world->flush.is_shared;

@@ -36,14 +36,19 @@ mica_commands *mica_commands_create(mica_world *world)
     return commands;
 }
 
+/* The first change that a job records. */
+static MICAP_COLD mica_commands *open_recorder(mica_world *world, micap_thread_context *here)
+{
+    here->commands = here->open(here);
+    return here->commands ? here->commands : &world->refusing;
+}
+
 mica_commands *micap_recorder(mica_world *world)
 {
     micap_thread_context *here = micap_thread_context_of(world);
     if (!here || world->hook_depth)
         return &world->deferred;
-    if (!here->commands)
-        here->commands = here->open(here);
-    return here->commands ? here->commands : &world->refusing;
+    return MICAP_LIKELY(here->commands != NULL) ? here->commands : open_recorder(world, here);
 }
 
 void micap_commands_park(mica_commands *commands)

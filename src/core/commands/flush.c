@@ -4,6 +4,7 @@
 #include "core/commands/flush.h"
 
 #include "base/argument.h"
+#include "base/probe.h"
 #include "core/commands/apply_batch.h"
 #include "core/commands/apply_each.h"
 #include "core/commands/apply_parallel.h"
@@ -70,13 +71,18 @@ static MICAP_COLD bool grow_pairs(mica_world *world)
 void **micap_flush_find(mica_world *world, const void *first, const void *second)
 {
     micap_flush *flush = &world->flush;
+    uint32_t recent = flush->recent_pair;
+    if (recent < flush->pair_count && flush->pairs[recent].first == first && flush->pairs[recent].second == second)
+        return &flush->pairs[recent].found;
     if (MICAP_UNLIKELY(flush->pair_count >= flush->pair_table_capacity / 4 * 3) && !grow_pairs(world))
         return NULL;
     uint32_t place = place_of(flush, first, second), at = flush->pair_table[place];
-    if (at < flush->pair_count && flush->pairs[at].place == place)
-        return &flush->pairs[at].found;
-    add_pair(flush, place, (micap_pair){.first = first, .second = second});
-    return &flush->pairs[flush->pair_count - 1].found;
+    if (at >= flush->pair_count || flush->pairs[at].place != place) {
+        at = flush->pair_count;
+        add_pair(flush, place, (micap_pair){.first = first, .second = second});
+    }
+    flush->recent_pair = at;
+    return &flush->pairs[at].found;
 }
 
 /* Reports changes recorded for dead entities. False if the world rejects the flush because of them. */
@@ -225,6 +231,7 @@ static mica_result apply_rounds(mica_world *world, bool all)
     world->hooks_recorded = false;
     world->flushing = true;
     uint32_t round = 0;
+    MICAP_PROBE_1(flush_begin, world);
     do
         for (; result == MICA_OK && is_anything_recorded(world, all); ++round)
             if (round < ROUNDS_MAX)
@@ -238,6 +245,7 @@ static mica_result apply_rounds(mica_world *world, bool all)
         drop_recordings(world, all);
     world->flushing = false;
     world->hooks_recorded |= world->is_unsettled;
+    MICAP_PROBE_2(flush_end, world, round);
     return result == MICA_OK ? world->flush.refusal : result;
 }
 

@@ -126,6 +126,7 @@ typedef struct micap_flush {
     uint32_t origin_capacity;
     micap_pair *pairs;
     uint32_t pair_count;
+    uint32_t recent_pair; /* the one that was found last */
     uint32_t pair_capacity;
     uint32_t *pair_table; /* open addressing: a pair, whose place it is; otherwise it is left over from another flush */
     uint32_t pair_table_capacity;

@@ -3,6 +3,7 @@
  * target, into which they are merged. Later ones have the last word. The recordings are only read. */
 #include "core/commands/flush_coalesce.h"
 
+#include "base/assert.h"
 #include "base/bits.h"
 #include "core/commands/record_kind.h"
 #include "core/world/world.h"
@@ -185,8 +186,8 @@ static bool merge_required(mica_world *world, micap_target *into, const micap_ty
 }
 
 /* The later command replaces the earlier one for its component; there is one. */
-static __attribute__((noinline)) bool merge_command(mica_world *world, micap_target *into, const micap_command *later,
-                                                    bool is_mark)
+static MICAP_NOINLINE bool merge_command(mica_world *world, micap_target *into, const micap_command *later,
+                                         bool is_mark)
 {
     micap_command *earlier = into->first;
     while (earlier && (earlier->type != later->type || (is_mark && earlier->operation != MICAP_OPERATION_VALUE)))
@@ -380,14 +381,6 @@ static const char *end_of(const micap_recording *recording, uint32_t segment)
     return segment + 1 == recording->segment_count ? recording->end : recording->segments[segment].end;
 }
 
-static bool has_deaths(const micap_recording *recording)
-{
-    for (uint32_t i = 0; i < recording->kind_count; ++i)
-        if (micap_kind_operation(&recording->kinds[i]) == MICAP_OPERATION_DESTROY)
-            return true;
-    return false;
-}
-
 /* Whether other entities may die with one that dies. */
 static bool has_attached_deaths(const mica_world *world, const micap_recording *recording)
 {
@@ -419,7 +412,7 @@ static bool needs_table(const mica_world *world, uint64_t *out_entity_count)
             continue;
         ++buffers;
         *out_entity_count += recording->change_count;
-        if (has_deaths(recording)) {
+        if (recording->has_deaths) {
             dies = true;
             dies_with_others |= world->has_dependents && has_attached_deaths(world, recording);
         }

@@ -1,5 +1,6 @@
 #include "core/commands/flush_plan.h"
 
+#include "base/assert.h"
 #include "base/bits.h"
 #include "core/commands/apply_batch.h"
 #include "core/commands/apply_each.h"
@@ -520,7 +521,7 @@ static inline bool find_route_of_one(micap_route *route)
 
 /* Finds a route without a target, if the way is known: along an edge of the archetype, or by a creation plan. False with a report if
  * memory runs out. */
-static __attribute__((noinline)) bool find_route_of_any(mica_world *world, micap_route *route)
+static MICAP_NOINLINE bool find_route_of_any(mica_world *world, micap_route *route)
 {
     micap_operation operation = micap_kind_operation(route->kind);
     if (operation == MICAP_OPERATION_CREATE)
@@ -608,8 +609,8 @@ static micap_route *find_other_route(mica_world *world, const micap_recorded_kin
 }
 
 /* The route of a kind and an archetype, which may be unknown. NULL with a report if memory runs out. */
-static __attribute__((noinline)) micap_route *look_up_route(mica_world *world, const micap_recorded_kind *kind,
-                                                            micap_archetype *from)
+static MICAP_NOINLINE micap_route *look_up_route(mica_world *world, const micap_recorded_kind *kind,
+                                                 micap_archetype *from)
 {
     micap_flush *flush = &world->flush;
     micap_origin *origin = from ? origin_of(world, from) : NULL;

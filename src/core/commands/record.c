@@ -121,6 +121,33 @@ static MICAP_INLINE char *append_first(micap_recording *recording, const micap_r
     return at;
 }
 
+/* The same for an entity whose index lies between others, if the table has all changes so far and the first place for the entity is
+ * free: then this is its first change, too. Returns NULL if that is not so. */
+static MICAP_NOINLINE char *append_to_table(mica_commands *commands, const micap_recorded_kind *kind,
+                                            mica_entity entity)
+{
+    micap_recording *recording = &commands->recording;
+    char *at = recording->end;
+    uint32_t mask = recording->table_capacity - 1;
+    micap_recorded **slot = &recording->table[micap_probe(entity.index, 0) & mask];
+    uint64_t record = micap_record_of(&commands->world->entities, entity);
+    if (*slot || (recording->table_count + 1) * 2 > recording->table_capacity ||
+        (uintptr_t)at + kind->room_bytes > (uintptr_t)recording->limit || !micap_recording_has_range(recording) ||
+        entity.index - recording->lowest > recording->span || micap_record_chunk(record) <= MICAP_CHUNK_PENDING)
+        return NULL;
+    *slot = commit(recording, at, kind, kind->room_bytes, entity);
+    recording->tabled_slot = slot;
+    ++recording->table_count;
+    recording->tabled.at = recording->end;
+    return at;
+}
+
+static inline char *append_between(mica_commands *commands, const micap_recorded_kind *kind, mica_entity entity)
+{
+    const micap_recording *recording = &commands->recording;
+    return recording->table && recording->tabled.at == recording->end ? append_to_table(commands, kind, entity) : NULL;
+}
+
 /* Where a change of an entity goes, and its last change so far. NULL with a report if it is dead as far as this buffer knows, or
  * if memory runs out. */
 static char *begin_change(mica_commands *commands, const micap_recorded_kind *kind, mica_entity entity,
@@ -145,10 +172,14 @@ static void end_change(mica_commands *commands, char *at, const micap_recorded_k
                        micap_recorded *known)
 {
     micap_recording *recording = &commands->recording;
+    if (known && known == recording->last &&
+        recording->tabled.at == at) /* the entity is the last one in the table, too */
+        recording->slot = recording->tabled_slot;
     micap_recorded *change = commit(recording, at, kind, kind->stride, entity);
     if (recording->slot) { /* of the table, in which all others are */
+        recording->tabled_slot = recording->slot;
         *recording->slot = change;
-        ++recording->table_count;
+        recording->table_count += !known;
         recording->tabled = (micap_log_cursor){recording->segment_count - 1, recording->end};
         recording->slot = NULL;
     }
@@ -235,11 +266,9 @@ static bool fill_values(const mica_commands *commands, char *at, const micap_rec
     return true;
 }
 
-/* Creates an entity with these values and no others. */
-static mica_entity create_given(mica_commands *commands, uint32_t shape, const mica_value *values, uint32_t count,
-                                mica_location location)
+/* Creates an entity with the values of a kind and no others; nil if there is no kind. */
+static mica_entity create_given(mica_commands *commands, const micap_recorded_kind *kind, const mica_value *values)
 {
-    const micap_recorded_kind *kind = micap_kind_of(commands, shape, values, count, location);
     if (!kind)
         return mica_nil();
     mica_entity entity = micap_commands_take_handle(commands);
@@ -258,11 +287,12 @@ static mica_entity create_given(mica_commands *commands, uint32_t shape, const m
     return entity;
 }
 
-static __attribute__((noinline)) mica_entity create_any(mica_commands *commands, const mica_value *values,
-                                                        uint32_t count, mica_location location)
+/* A kind that is not known yet. */
+static mica_entity create_new(mica_commands *commands, const mica_value *values, uint32_t count, mica_location location)
 {
     if (MICAP_LIKELY(!micap_values_lack_required(values, count)))
-        return create_given(commands, MICAP_OPERATION_CREATE, values, count, location);
+        return create_given(commands, micap_kind_add(commands, MICAP_OPERATION_CREATE, values, count, location),
+                            values);
     micap_complete complete;
     if (!micap_values_complete(commands->world, values, count, &complete))
         return mica_nil();
@@ -273,7 +303,8 @@ static __attribute__((noinline)) mica_entity create_any(mica_commands *commands,
 
 mica_entity micap_command_create_exactly(mica_commands *commands, const mica_value *values, uint32_t count)
 {
-    return create_given(commands, MICAP_OPERATION_CREATE | MICAP_SHAPE_EXACT, values, count, (mica_location){0});
+    uint32_t shape = MICAP_OPERATION_CREATE | MICAP_SHAPE_EXACT;
+    return create_given(commands, micap_kind_of(commands, shape, values, count, (mica_location){0}), values);
 }
 
 /* Whether a handle can be taken without looking for more. */
@@ -340,14 +371,15 @@ static MICAP_INLINE mica_entity append_created(mica_commands *commands, const mi
     return entity;
 }
 
-/* A kind that does not follow the last one as it did before: it is that one again, or it is looked up. */
-static __attribute__((noinline)) mica_entity create_other(mica_commands *commands, const mica_value *values,
-                                                          uint32_t count, mica_location location)
+/* A kind that does not follow the last one as it did before is looked up. A known one lacks no required components. */
+static MICAP_NOINLINE mica_entity create_other(mica_commands *commands, const mica_value *values, uint32_t count,
+                                               mica_location location)
 {
-    const micap_recorded_kind *kind = commands->recording.recent;
-    if (!kind || !copy_created(commands, kind, values, count, location))
-        return create_any(commands, values, count, location);
-    return append_created(commands, kind);
+    const micap_recorded_kind *kind = micap_kind_find(commands, MICAP_OPERATION_CREATE, values, count, location);
+    if (!kind)
+        return create_new(commands, values, count, location);
+    return copy_created(commands, kind, values, count, location) ? append_created(commands, kind)
+                                                                 : create_given(commands, kind, values);
 }
 
 mica_entity mica_command_create_id(mica_commands *commands, const mica_value *values, uint32_t count,
@@ -357,21 +389,25 @@ mica_entity mica_command_create_id(mica_commands *commands, const mica_value *va
         return mica_nil();
     micap_check_buffer(commands);
     micap_recording *recording = &commands->recording;
-    if (MICAP_UNLIKELY(!recording->recent))
+    if (MICAP_UNLIKELY(!recording->created))
         return create_other(commands, values, count, location);
-    micap_recorded_kind *kind = &recording->kinds[recording->recent->after]; /* a loop repeats what followed it */
+    micap_recorded_kind *kind = &recording->kinds[recording->created->after]; /* a loop repeats what followed it */
     if (MICAP_UNLIKELY(!copy_created(commands, kind, values, count, location)))
         return create_other(commands, values, count, location);
-    recording->recent = kind;
+    recording->created = kind;
     return append_created(commands, kind);
 }
 
 /* A kind that was not used last, an entity that was changed before, or no room. */
-static __attribute__((noinline)) bool destroy_other(mica_commands *commands, mica_entity entity, mica_location location)
+static MICAP_NOINLINE bool destroy_other(mica_commands *commands, mica_entity entity, mica_location location)
 {
     if (MICAP_MISSING_IN("mica_command_destroy_id", commands))
         return false;
     const micap_recorded_kind *kind = micap_kind_for(commands, MICAP_OPERATION_DESTROY, 0, location);
+    if (!commands->refusing)
+        commands->recording.has_deaths = true;
+    if (kind && append_between(commands, kind, entity))
+        return true;
     micap_recorded *known;
     char *at = kind ? begin_change(commands, kind, entity, "destroy", &known) : NULL;
     if (at)
@@ -390,6 +426,7 @@ bool mica_command_destroy_id(mica_commands *commands, mica_entity entity, mica_l
                        !is_first(commands, kind, entity, &record)))
         return destroy_other(commands, entity, location);
     append_first(&commands->recording, kind, entity);
+    commands->recording.has_deaths = true;
     return true;
 }
 
@@ -426,11 +463,25 @@ static bool fill_present(const mica_commands *commands, const micap_outcome *kno
     return true;
 }
 
-static __attribute__((noinline)) void *add_any(mica_commands *commands, const micap_recorded_kind *kind,
-                                               mica_entity entity)
+/* The value of an addition that was appended: zero. */
+static inline void *added_value(char *at, const micap_recorded_kind *kind)
 {
+    if (!kind->value.offset)
+        return &micap_tag_value;
+    micap_zero_trivial(at + kind->value.offset, kind->value.bytes);
+    return at + kind->value.offset;
+}
+
+static MICAP_NOINLINE void *add_any(mica_commands *commands, const micap_recorded_kind *kind, mica_entity entity)
+{
+    bool is_plain = kind->is_simple && kind->copies_as_bytes &&
+                    commands->recording.tabled.at == commands->recording.end &&
+                    !mica_has_id(commands->world, entity, kind->value.component);
+    char *at = is_plain ? append_between(commands, kind, entity) : NULL;
+    if (at)
+        return added_value(at, kind);
     micap_recorded *last;
-    char *at = begin_change(commands, kind, entity, "add", &last);
+    at = begin_change(commands, kind, entity, "add", &last);
     if (!at)
         return NULL;
     micap_outcome known = micap_outcome_of(commands, last, kind->value.component);
@@ -463,11 +514,7 @@ void *mica_command_add_id(mica_commands *commands, mica_entity entity, mica_comp
     if (MICAP_UNLIKELY(!is_first(commands, kind, entity, &record) || !kind->is_simple || !kind->copies_as_bytes ||
                        has_now(commands->world, entity, record, component)))
         return add_any(commands, kind, entity);
-    char *at = append_first(&commands->recording, kind, entity);
-    if (!kind->value.offset)
-        return &micap_tag_value;
-    micap_zero_trivial(at + kind->value.offset, kind->value.bytes);
-    return at + kind->value.offset;
+    return added_value(append_first(&commands->recording, kind, entity), kind);
 }
 
 /* A value is staged already: replaces it, and notes that it was set. */
@@ -487,11 +534,17 @@ static bool set_again(mica_commands *commands, mica_entity entity, const micap_r
     return at != NULL;
 }
 
-static __attribute__((noinline)) bool set_any(mica_commands *commands, const micap_recorded_kind *kind,
-                                              mica_entity entity, mica_value value)
+static MICAP_NOINLINE bool set_any(mica_commands *commands, const micap_recorded_kind *kind, mica_entity entity,
+                                   mica_value value)
 {
     micap_recorded *last;
-    char *at = begin_change(commands, kind, entity, "set", &last);
+    bool copies = kind->is_simple && kind->copies_as_bytes && (value.data || !kind->value.bytes);
+    char *at = copies ? append_between(commands, kind, entity) : NULL;
+    if (at) {
+        micap_copy_fresh(at + kind->value.offset, value.data, kind->value.bytes);
+        return true;
+    }
+    at = begin_change(commands, kind, entity, "set", &last);
     if (!at)
         return false;
     if (last) {
@@ -529,8 +582,8 @@ static MICAP_INLINE bool set_bytes(mica_commands *commands, const micap_recorded
 }
 
 /* A kind that was not used last, or for which set has no fast path. */
-static __attribute__((noinline)) bool set_other(mica_commands *commands, mica_entity entity, mica_value value,
-                                                mica_location location)
+static MICAP_NOINLINE bool set_other(mica_commands *commands, mica_entity entity, mica_value value,
+                                     mica_location location)
 {
     if (MICAP_MISSING_IN("mica_command_set_id", commands))
         return false;
@@ -629,9 +682,10 @@ bool micap_command_remove_instance(mica_commands *commands, const mica_pool *poo
     return true;
 }
 
-static __attribute__((noinline)) bool remove_any(mica_commands *commands, const micap_recorded_kind *kind,
-                                                 mica_entity entity)
+static MICAP_NOINLINE bool remove_any(mica_commands *commands, const micap_recorded_kind *kind, mica_entity entity)
 {
+    if (append_between(commands, kind, entity))
+        return mica_has_id(commands->world, entity, kind->value.component);
     micap_recorded *last;
     char *at = begin_change(commands, kind, entity, "remove", &last);
     if (!at)

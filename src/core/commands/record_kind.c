@@ -1,5 +1,6 @@
 #include "core/commands/record_kind.h"
 
+#include "base/assert.h"
 #include "base/bits.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
@@ -54,6 +55,7 @@ static void place_values(micap_recorded_kind *kind, micap_kind_value *values)
     kind->is_trivial = kind->copies_as_bytes = true;
     for (uint32_t i = 0; i < kind->value_count; ++i) {
         const micap_type *type = values[i].type;
+        MICAP_ASSERT(type, "values have a type");
         bool is_made =
             type->initial && values[i].operation == MICAP_OPERATION_VALUE && !micap_kind_sets(kind, &values[i]);
         kind->is_simple &= !type->type.move && !is_made && !type->leaves && !type->type.many;
@@ -136,7 +138,7 @@ static bool describe_kind(mica_commands *commands, micap_recorded_kind *kind, co
 {
     kind->value_count = count;
     if (count > 1) {
-        kind->values = micap_stage_allocate(&commands->world->memory, &commands->recording.stage,
+        kind->values = micap_stage_allocate(&commands->world->memory, &commands->recording.kind_stage,
                                             count * sizeof *kind->values, _Alignof(micap_kind_value));
         if (!kind->values) {
             micap_fail_memory(commands->world, "command");
@@ -157,12 +159,66 @@ static bool describe_kind(mica_commands *commands, micap_recorded_kind *kind, co
     return true;
 }
 
-static MICAP_COLD micap_recorded_kind *add_kind(mica_commands *commands, uint32_t shape, const mica_value *values,
-                                                uint32_t count, mica_location location, uint32_t *place)
+/* Where the last kind is noted that creates, or does not. */
+static inline micap_recorded_kind **recent_of(micap_recording *recording, uint32_t shape)
+{
+    return (shape & 0xFF) == MICAP_OPERATION_CREATE ? &recording->created : &recording->recent;
+}
+
+/* Notes that a kind is used. */
+static const micap_recorded_kind *use_kind(micap_recording *recording, micap_recorded_kind *kind)
+{
+    micap_recorded_kind **recent = recent_of(recording, kind->shape);
+    if (*recent)
+        (*recent)->after = kind->number;
+    return *recent = kind;
+}
+
+/* Makes room for another kind; those that are there move. False with a report. */
+static bool grow_kinds(mica_commands *commands)
 {
     micap_recording *recording = &commands->recording;
-    micap_recorded_kind kind = {.shape = shape, .location = location, .label = commands->label};
-    uint32_t recent = recording->recent ? recording->recent->number + 1 : 0;
+    const micap_recorded_kind *recent = recording->recent, *created = recording->created;
+    uint32_t recent_number = recent ? recent->number : 0, created_number = created ? created->number : 0;
+    if (!MICAP_RESERVE(&commands->world->memory, recording->kinds, &recording->kind_capacity,
+                       (uint64_t)recording->kind_count + 1)) {
+        micap_fail_memory(commands->world, "command");
+        return false;
+    }
+    recording->recent = recent ? &recording->kinds[recent_number] : NULL;
+    recording->created = created ? &recording->kinds[created_number] : NULL;
+    return true;
+}
+
+/* Makes the lists of kinds. False with a report. */
+static bool begin_lists(mica_commands *commands)
+{
+    micap_recording *recording = &commands->recording;
+    size_t bytes = MICAP_KIND_LISTS * sizeof *recording->kind_lists;
+    recording->kind_lists =
+        micap_stage_allocate(&commands->world->memory, &recording->kind_stage, bytes, _Alignof(uint32_t));
+    if (!recording->kind_lists) {
+        micap_fail_memory(commands->world, "command");
+        return false;
+    }
+    memset(recording->kind_lists, 0, bytes);
+    return true;
+}
+
+static inline uint32_t key_of(uint32_t shape, const mica_value *values, uint32_t count, mica_location location)
+{
+    uint32_t key = shape * 5 + shape / 256 + (uint32_t)location.line + count;
+    for (uint32_t i = 0; i < count; ++i)
+        key = key * 7 + values[i].component;
+    return key ^ key / MICAP_KIND_LISTS;
+}
+
+MICAP_COLD const micap_recorded_kind *micap_kind_add(mica_commands *commands, uint32_t shape, const mica_value *values,
+                                                     uint32_t count, mica_location location)
+{
+    micap_recording *recording = &commands->recording;
+    uint32_t key = key_of(shape, values, count, location);
+    micap_recorded_kind kind = {.shape = shape, .location = location, .label = commands->label, .key = key};
     if (is_given_twice(commands, values, count, location))
         return NULL;
     if (commands->refusing) { /* which was reported; several threads may be here, so that nothing is written */
@@ -172,49 +228,61 @@ static MICAP_COLD micap_recorded_kind *add_kind(mica_commands *commands, uint32_
     }
     if (!describe_kind(commands, &kind, values, count))
         return NULL;
-    if (!MICAP_RESERVE(&commands->world->memory, recording->kinds, &recording->kind_capacity,
-                       (uint64_t)recording->kind_count + 1)) {
-        micap_fail_memory(commands->world, "command");
+    if (recording->kind_count == recording->kind_capacity && !grow_kinds(commands))
         return NULL;
-    }
     if (!recording->kind_count) {
         recording->lowest = recording->highest_pending = 0;
         recording->span = UINT32_MAX;
     }
+    if (!recording->kind_lists && !begin_lists(commands))
+        return NULL;
+    uint32_t *list = &recording->kind_lists[key % MICAP_KIND_LISTS];
     kind.number = kind.after = recording->kind_count;
+    kind.next = *list;
     recording->kinds[recording->kind_count++] = kind;
-    *place = recording->kind_count;
-    if (recent)
-        recording->kinds[recent - 1].after = kind.number;
-    return recording->recent = &recording->kinds[kind.number];
+    *list = recording->kind_count;
+    return use_kind(recording, &recording->kinds[kind.number]);
 }
 
-/* Notes that a kind is used. */
-static const micap_recorded_kind *use_kind(micap_recording *recording, micap_recorded_kind *kind)
-{
-    if (recording->recent)
-        recording->recent->after = kind->number;
-    return recording->recent = kind;
-}
-
-const micap_recorded_kind *micap_kind_of(mica_commands *commands, uint32_t shape, const mica_value *values,
-                                         uint32_t count, mica_location location)
+/* Kinds are known from earlier flushes, unless the world uses another component since: then it may be one with the name of one of
+ * theirs. The buffer that refuses everything has none, and is shared by threads. */
+static void begin_kinds(mica_commands *commands)
 {
     micap_recording *recording = &commands->recording;
-    micap_recorded_kind *recent = recording->recent;
+    if (recording->components_used == commands->world->components.used || commands->refusing)
+        return;
+    if (recording->kind_count)
+        micap_recording_drop_kinds(recording);
+    recording->components_used = commands->world->components.used;
+}
+
+MICAP_NOINLINE const micap_recorded_kind *
+micap_kind_of(mica_commands *commands, uint32_t shape, const mica_value *values, uint32_t count, mica_location location)
+{
+    const micap_recorded_kind *kind = micap_kind_find(commands, shape, values, count, location);
+    return kind ? kind : micap_kind_add(commands, shape, values, count, location);
+}
+
+const micap_recorded_kind *micap_kind_find(mica_commands *commands, uint32_t shape, const mica_value *values,
+                                           uint32_t count, mica_location location)
+{
+    micap_recording *recording = &commands->recording;
+    const micap_recorded_kind *recent = *recent_of(recording, shape);
     if (recent && micap_is_kind(recent, shape, location, commands->label) &&
         micap_kind_has_values(recent, values, count))
         return recent;
-    uint32_t key = shape * 5 + shape / 256 + (uint32_t)location.line + count;
-    for (uint32_t i = 0; i < count; ++i)
-        key = key * 7 + values[i].component;
-    uint32_t *place = &recording->cache[(key ^ key / MICAP_KIND_CACHE) % MICAP_KIND_CACHE];
-    if (*place) {
-        micap_recorded_kind *kind = &recording->kinds[*place - 1];
-        if (micap_is_kind(kind, shape, location, commands->label) && micap_kind_has_values(kind, values, count))
+    if (!recording->recent && !recording->created)
+        begin_kinds(commands);
+    if (!recording->kind_lists)
+        return NULL;
+    uint32_t key = key_of(shape, values, count, location);
+    for (uint32_t at = recording->kind_lists[key % MICAP_KIND_LISTS]; at; at = recording->kinds[at - 1].next) {
+        micap_recorded_kind *kind = &recording->kinds[at - 1];
+        if (kind->key == key && micap_is_kind(kind, shape, location, commands->label) &&
+            micap_kind_has_values(kind, values, count))
             return use_kind(recording, kind);
     }
-    return add_kind(commands, shape, values, count, location, place);
+    return NULL;
 }
 
 const micap_recorded_kind *micap_kind_for_any(mica_commands *commands, uint32_t shape, mica_component component,

@@ -13,6 +13,14 @@ const micap_type *micap_check_recordable(const mica_commands *commands, mica_com
 const micap_recorded_kind *micap_kind_of(mica_commands *commands, uint32_t shape, const mica_value *values,
                                          uint32_t count, mica_location location);
 
+/* The same if it is known; otherwise NULL. */
+const micap_recorded_kind *micap_kind_find(mica_commands *commands, uint32_t shape, const mica_value *values,
+                                           uint32_t count, mica_location location);
+
+/* Adds the kind of a change that is not known; NULL with a report. */
+MICAP_COLD const micap_recorded_kind *micap_kind_add(mica_commands *commands, uint32_t shape, const mica_value *values,
+                                                     uint32_t count, mica_location location);
+
 /* Describes the net change of two kinds, one after the other, of which the first is simple and the second destroys nothing: later values
  * replace earlier ones. There is room for the values of both. False if such changes need a target. */
 bool micap_kind_combine(const micap_recorded_kind *first, const micap_recorded_kind *then, micap_kind_value *values,

@@ -4,7 +4,8 @@
 #include "core/entity/destroy.h"
 #include "core/world/world.h"
 
-enum { TABLE_FIRST = 64 };
+/* A program that records ever new kinds does not get ever more of them. */
+enum { TABLE_FIRST = 64, KINDS_MAX = 2048 };
 
 micap_recorded *micap_recording_step(const micap_recording *recording, micap_log_cursor *cursor)
 {
@@ -61,6 +62,13 @@ static void reset_table(mica_world *world, micap_recording *recording)
     recording->tabled = (micap_log_cursor){0};
 }
 
+void micap_recording_drop_kinds(micap_recording *recording)
+{
+    recording->kind_count = 0;
+    recording->kind_lists = NULL;
+    micap_stage_reset(&recording->kind_stage);
+}
+
 void micap_recording_reset(mica_world *world, micap_recording *recording)
 {
     for (micap_note *note = recording->first_note; note; note = note->next)
@@ -68,21 +76,25 @@ void micap_recording_reset(mica_world *world, micap_recording *recording)
             note->ops->drop(world, note);
     micap_stage_reset(&recording->stage);
     recording->first_note = recording->last_note = NULL;
-    if (!recording->kind_count)
+    recording->recent = recording->created = NULL;
+    if (!recording->segment_count)
         return;
     reset_table(world, recording);
-    memset(recording->cache, 0, sizeof recording->cache);
-    recording->recent = NULL;
+    if (recording->kind_count > KINDS_MAX)
+        micap_recording_drop_kinds(recording);
     recording->last = NULL;
     recording->slot = NULL;
     recording->end = recording->limit = NULL;
-    recording->kind_count = recording->segment_count = recording->change_count = recording->created_count = 0;
-    recording->has_foreign = false;
+    recording->segment_count = recording->change_count = recording->created_count = 0;
+    recording->lowest = recording->highest_pending = 0;
+    recording->span = UINT32_MAX;
+    recording->has_foreign = recording->has_deaths = false;
 }
 
 void micap_recording_free(mica_world *world, micap_recording *recording)
 {
     micap_stage_free(&world->memory, &recording->stage);
+    micap_stage_free(&world->memory, &recording->kind_stage);
     MICAP_RELEASE_ARRAY(&world->memory, recording->kinds, recording->kind_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, recording->segments, recording->segment_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, recording->table, recording->table_capacity);
@@ -127,8 +139,10 @@ static bool extend_table(mica_world *world, micap_recording *recording)
         if (!change) /* a segment was begun */
             return true;
         ++recording->table_count;
-        if (change->state != MICAP_RECORDED_VOID)
-            *slot_of(recording, change->entity) = change;
+        if (change->state != MICAP_RECORDED_VOID) {
+            recording->tabled_slot = slot_of(recording, change->entity);
+            *recording->tabled_slot = change;
+        }
     }
 }
 

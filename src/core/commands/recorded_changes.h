@@ -63,7 +63,9 @@ typedef struct micap_kind_value {
 typedef struct micap_recorded_kind {
     uint32_t shape;
     uint32_t number; /* among those of the recording */
-    uint32_t after;  /* the kind that was used after it: a loop repeats the same kinds */
+    uint32_t after;  /* the kind that was used after it, among creations or others: a loop repeats the same kinds */
+    uint32_t key;    /* of the look-up */
+    uint32_t next;   /* 1 + the next kind in its list; 0 if there is none */
     uint32_t value_count;
     uint32_t fast_shape; /* the shape, if set or create has a fast path for its values; otherwise 0 */
     uint32_t stride;     /* bytes of a change with its values */
@@ -77,7 +79,7 @@ typedef struct micap_recorded_kind {
     mica_location location;
     const char *label;
     micap_kind_value value;   /* the only one, */
-    micap_kind_value *values; /* unless there is this list, in the staging memory */
+    micap_kind_value *values; /* unless there is this list, in the memory of the kinds */
 } micap_recorded_kind;
 
 enum { MICAP_RECORDED_FIRST = 0, MICAP_RECORDED_LATER, MICAP_RECORDED_VOID };
@@ -103,33 +105,39 @@ typedef struct micap_log_cursor {
 
 struct micap_note;
 
-enum { MICAP_KIND_CACHE = 64 };
+enum { MICAP_KIND_LISTS = 256 };
 
-/* What one buffer recorded, swapped out as a whole when it is applied. A change to an entity whose index is above or below all
+/* What one buffer recorded, swapped out as a whole when it is applied. Its kinds stay for the next flush: a system records the same
+ * kinds in every frame. A change to an entity whose index is above or below all
  * others is its first one; only other changes need the table, which is made then. */
 typedef struct micap_recording {
     char *end; /* of the last change, */
     char *limit;
     micap_recorded *last;
-    micap_recorded_kind *recent; /* the kind that was used last */
-    uint32_t lowest;             /* index of entities that exist and were changed: [lowest, lowest + span]; all: none */
+    micap_recorded_kind *recent;  /* the kind that was used last, of those that do not create */
+    micap_recorded_kind *created; /* the same of those that do */
+    uint32_t lowest; /* index of entities that exist and were changed: [lowest, lowest + span]; all: none */
     uint32_t span;
     uint32_t highest_pending; /* of entities that are created or were changed while their creation was recorded */
     uint32_t change_count;    /* without those that were taken back */
     uint32_t created_count;
     bool has_foreign; /* some change is to an entity whose creation another buffer recorded */
+    bool has_deaths;  /* some change destroys */
     micap_recorded_kind *kinds;
     uint32_t kind_count;
     uint32_t kind_capacity;
-    uint32_t cache[MICAP_KIND_CACHE]; /* 1 + a kind; a kind that is not found is added, even if it exists already */
+    uint32_t components_used; /* by the world, when the kinds were checked */
+    uint32_t *kind_lists;     /* 1 + the first kind of each list, in the memory of the kinds; NULL: no kind yet */
+    micap_stage kind_stage;
     micap_log_segment *segments;
     uint32_t segment_count;
     uint32_t segment_capacity;
     micap_recorded **table; /* by entity, see micap_probe: the last change; zero if it is not used */
     uint32_t table_capacity;
     uint32_t table_count;
-    micap_recorded **slot;   /* of the entity that was looked for last; NULL if the table was not used */
-    micap_log_cursor tabled; /* up to where changes are in the table */
+    micap_recorded **slot;        /* of the entity that was looked for last; NULL if the table was not used */
+    micap_recorded **tabled_slot; /* of the change that was put into the table last */
+    micap_log_cursor tabled;      /* up to where changes are in the table */
     struct micap_note *first_note;
     struct micap_note *last_note;
     micap_stage stage;
@@ -167,7 +175,7 @@ static inline micap_recorded *micap_recorded_first(micap_recorded *last)
     return last->next ? last->next : last;
 }
 
-/* Whether the recording changes no entity that exists. Both are set with the first kind. */
+/* Whether the recording changes an entity that exists. */
 static inline bool micap_recording_has_range(const micap_recording *recording)
 {
     return recording->span != UINT32_MAX;
@@ -188,7 +196,10 @@ void micap_recorded_drop_values(const micap_recording *recording, micap_recorded
 /* Discards what is recorded: destroys staged values, and frees the handles of creations. */
 void micap_recording_drop(mica_world *world, micap_recording *recording);
 
-/* Empties the recording after its values were moved out. Keeps the memory. */
+/* Forgets the kinds of an empty recording. */
+void micap_recording_drop_kinds(micap_recording *recording);
+
+/* Empties the recording after its values were moved out. Keeps the memory and the kinds. */
 void micap_recording_reset(mica_world *world, micap_recording *recording);
 
 /* Releases the memory of an empty recording. */

@@ -247,6 +247,11 @@ static void take_back(mica_batch *batch, uint32_t group_count, bool reuse)
     shrink(batch);
 }
 
+bool mica_is_deferred(const mica_world *world)
+{
+    return !MICAP_MISSING(NULL, world) && world->recording_depth;
+}
+
 mica_result mica_batch_begin(mica_world *world, const mica_batch_group *groups, uint32_t group_count,
                              mica_batch **out_batch)
 {

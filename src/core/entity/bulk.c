@@ -1,11 +1,13 @@
 #include "base/argument.h"
 #include "base/assert.h"
 #include "core/events/hooks.h"
+#include "core/entity/bulk_record.h"
 #include "core/entity/create_plan.h"
 #include "core/entity/create_rows.h"
 #include "core/entity/destroy_list.h"
 #include "core/entity/pool_component.h"
 #include "core/entity/required.h"
+#include "core/world/access_check.h"
 #include "core/world/report.h"
 #include "core/world/stale_pointers.h"
 #include "core/world/world.h"
@@ -42,9 +44,11 @@ mica_result mica_create_many(mica_world *world, uint32_t count, const mica_value
     MICAP_IMMEDIATE_CHANGE(world);
     if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, columns, column_count))
         return MICA_ERROR_INVALID;
-    mica_result result = micap_refuse_while_recording(world, "create_many");
-    if (result != MICA_OK || count == 0)
-        return result;
+    if (count == 0)
+        return MICA_OK;
+    if (world->recording_depth)
+        return micap_record_create_many(world, count, columns, column_count, out_entities);
+    micap_check_door(world, "create_many");
     if (count == 1)
         return create_one(world, columns, column_count, out_entities);
     micap_archetype *archetype = micap_create_plan_find(world, columns, column_count);
@@ -90,7 +94,7 @@ enum { AHEAD = 32 };
 
 static uint32_t found_one(const void *value, const void **out)
 {
-    __builtin_prefetch(value);
+    MICAP_PREFETCH(value);
     memcpy(out, &value, sizeof value); /* the caller's pointers have another type */
     return value != NULL;
 }
@@ -108,7 +112,7 @@ static uint32_t get_each(const mica_world *world, const mica_entity *entities, u
 /* Any address may be asked for. */
 static inline void prefetch_record(const mica_world *world, mica_entity entity)
 {
-    __builtin_prefetch((const void *)((uintptr_t)world->lookup.records + (uintptr_t)entity.index * sizeof(uint64_t)));
+    MICAP_PREFETCH((const void *)((uintptr_t)world->lookup.records + (uintptr_t)entity.index * sizeof(uint64_t)));
 }
 
 /* The fast path, for a component that the column table has: the list of its columns is found once, and records are asked for

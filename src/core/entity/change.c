@@ -76,10 +76,11 @@ static inline void call_hook(mica_world *world, mica_event_kind kind, mica_compo
                              void *value)
 {
     const micap_component *used = world->components.by_id[component];
+    if (!micap_is_awaited(used, kind))
+        return;
     micap_preserve_rows(world, spot.chunk, spot.row, 1); /* the hook may write to the value */
-    if (micap_is_awaited(used, kind))
-        micap_hooks_call(world, kind, used, micap_chunk_entities(spot.chunk) + spot.row,
-                         value == &micap_tag_value ? NULL : value, 1);
+    micap_hooks_call(world, kind, used, micap_chunk_entities(spot.chunk) + spot.row,
+                     value == &micap_tag_value ? NULL : value, 1);
 }
 
 /* As mica_write_id, at the address of the value itself. */
@@ -124,25 +125,24 @@ void *micap_add_any(mica_world *world, mica_entity entity, mica_component compon
     return end_add(world, entity, component, value);
 }
 
-/* The edge that an immediate change can take with the fast path: known, with room at its end; or NULL. */
+/* The edge that an immediate change of a row can take with the fast path: known, with room at its end; or NULL. */
 static inline const micap_edge *short_edge(micap_row spot, mica_component component, micap_edge_path path)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
-    if (MICAP_UNLIKELY(!micap_is_row(spot) || !archetype->edge_capacity))
+    if (MICAP_UNLIKELY(!archetype->edge_capacity))
         return NULL;
     const micap_edge *edge = micap_archetype_edge(archetype, component);
     return MICAP_LIKELY(edge->path == path && edge->end->open) ? edge : NULL;
 }
 
-static __attribute__((noinline)) void *add_recorded(mica_world *world, mica_entity entity, mica_component component)
+static MICAP_NOINLINE void *add_recorded(mica_world *world, mica_entity entity, mica_component component)
 {
     if (MICAP_MISSING_IN("mica_add_id", world))
         return NULL;
     return mica_command_add_id(micap_recorder(world), entity, component, no_place);
 }
 
-static __attribute__((noinline)) void *add_hooked(mica_world *world, mica_entity entity, micap_row spot,
-                                                  const micap_edge *edge)
+static MICAP_NOINLINE void *add_hooked(mica_world *world, mica_entity entity, micap_row spot, const micap_edge *edge)
 {
     mica_component component = edge->component;
     micap_row next = micap_rows_next(edge->end);
@@ -158,8 +158,9 @@ static MICAP_INLINE void *add(mica_world *world, mica_entity entity, mica_compon
         return add_recorded(world, entity, component);
     if (micap_is_pooled(component))
         return micap_pooled_add_or_any(world, entity, component);
-    micap_row spot = micap_locate(world, entity);
-    const micap_edge *edge = short_edge(spot, component, MICAP_EDGE_ADDS);
+    micap_row spot;
+    const micap_edge *edge =
+        micap_locate_row(world, entity, &spot) ? short_edge(spot, component, MICAP_EDGE_ADDS) : NULL;
     if (MICAP_UNLIKELY(!edge))
         return micap_add_any(world, entity, component);
     if (MICAP_UNLIKELY(micap_has_hooks(edge->end, 1 << MICA_EVENT_ADD)))
@@ -240,7 +241,7 @@ bool micap_set_any(mica_world *world, mica_entity entity, mica_value value)
     return true;
 }
 
-static __attribute__((noinline)) bool set_recorded(mica_world *world, mica_entity entity, mica_value value)
+static MICAP_NOINLINE bool set_recorded(mica_world *world, mica_entity entity, mica_value value)
 {
     if (MICAP_MISSING_IN("mica_set_id", world))
         return false;
@@ -248,8 +249,8 @@ static __attribute__((noinline)) bool set_recorded(mica_world *world, mica_entit
 }
 
 /* Calls the hooks of a component that was just set. */
-static __attribute__((noinline)) bool end_set(mica_world *world, micap_row spot, mica_component component, void *value,
-                                              bool is_new)
+static MICAP_NOINLINE bool end_set(mica_world *world, micap_row spot, mica_component component, void *value,
+                                   bool is_new)
 {
     if (is_new)
         call_hook(world, MICA_EVENT_ADD, component, spot, value);
@@ -258,40 +259,67 @@ static __attribute__((noinline)) bool end_set(mica_world *world, micap_row spot,
     return true;
 }
 
+/* Whether a value has as many bytes as its type; 0 is as many. */
 static inline bool fits(mica_value value, uint64_t bytes)
 {
-    return value.size_bytes == 0 || value.size_bytes == bytes;
+    return MICAP_LIKELY(value.size_bytes == bytes) || value.size_bytes == 0;
 }
 
-/* The fast path of adding a component by setting it. */
-static __attribute__((noinline)) bool set_new(mica_world *world, mica_entity entity, mica_value value, micap_row spot)
+/* The fast path of adding a component by setting it, with hooks. */
+static MICAP_NOINLINE bool set_new_hooked(mica_world *world, mica_entity entity, mica_value value, micap_row spot)
 {
-    const micap_edge *edge = short_edge(spot, value.component, MICAP_EDGE_ADDS);
-    if (MICAP_UNLIKELY(!edge || edge->calls || edge->column == MICAP_COLUMN_TAG ||
-                       !fits(value, edge->end->columns[edge->column].bytes)))
-        return micap_set_any(world, entity, value);
-    ++world->structure;
-    if (MICAP_LIKELY(!micap_has_hooks(edge->end, 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET)))
-        return micap_row_step_set(world, entity, spot, edge, value.data);
+    const micap_edge *edge = micap_archetype_edge(spot.chunk->archetype, value.component);
     micap_row next = micap_rows_next(edge->end);
-    void *place = micap_chunk_value(next.chunk, edge->column, next.row);
+    void *place =
+        edge->column == MICAP_COLUMN_TAG ? &micap_tag_value : micap_chunk_value(next.chunk, edge->column, next.row);
     micap_row_step_set(world, entity, spot, edge, value.data);
     return end_set(world, next, value.component, place, true);
 }
 
-/* The fast path of overwriting a value in a chunk; or one of the others. */
-static __attribute__((noinline)) bool set_chunk(mica_world *world, mica_entity entity, mica_value value)
+/* A tag that the entity has already, without a hook, stays as it is. Everything else takes the general path. */
+static MICAP_NOINLINE bool set_tag_or_any(mica_world *world, mica_entity entity, mica_value value, micap_row spot)
 {
-    micap_row spot = micap_locate(world, entity);
-    const micap_finder *finder = micap_chunk_find(spot.chunk, value.component);
-    if (!finder->component)
-        return set_new(world, entity, value, spot);
     const micap_archetype *archetype = spot.chunk->archetype;
-    if (MICAP_UNLIKELY(!archetype->columns[finder->column].trivial || !fits(value, finder->bytes)))
-        return micap_set_any(world, entity, value);
+    const micap_type *type = micap_type_of(value.component);
+    return (!value.data && !value.size_bytes && type && !type->type.size_bytes &&
+            !micap_has_hooks(archetype, 1 << MICA_EVENT_SET) && micap_archetype_has(archetype, value.component)) ||
+           micap_set_any(world, entity, value);
+}
+
+/* The same without hooks; or one of the others. */
+static MICAP_NOINLINE bool set_new(mica_world *world, mica_entity entity, mica_value value, micap_row spot)
+{
+    const micap_edge *edge = short_edge(spot, value.component, MICAP_EDGE_ADDS);
+    if (MICAP_UNLIKELY(!edge || (uint64_t)value.size_bytes + 1 != edge->set_limit))
+        return set_tag_or_any(world, entity, value, spot);
+    ++world->structure;
+    if (MICAP_UNLIKELY(micap_has_hooks(edge->end, 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET)))
+        return set_new_hooked(world, entity, value, spot);
+    return micap_row_step_set(world, entity, spot, edge, value.data);
+}
+
+/* Overwriting a value of a tracked component, or of which a snapshot needs a copy. */
+static MICAP_NOINLINE bool overwrite_touched(mica_world *world, const micap_finder *finder, mica_value value,
+                                             micap_row spot)
+{
     micap_touch_value(world, spot.chunk, finder->column, spot.row);
     void *place = micap_finder_value(finder, spot.row);
     memmove(place, value.data, finder->bytes);
+    return !micap_has_hooks(spot.chunk->archetype, 1 << MICA_EVENT_SET) ||
+           end_set(world, spot, value.component, place, false);
+}
+
+/* The fast path of overwriting a value in a chunk; or one of the others. */
+static MICAP_NOINLINE bool overwrite(mica_world *world, const micap_finder *finder, mica_value value, micap_row spot)
+{
+    const micap_archetype *archetype = spot.chunk->archetype;
+    if (MICAP_UNLIKELY(!archetype->columns[finder->column].trivial || !value.data || !fits(value, finder->bytes)))
+        return micap_set_any(world, micap_chunk_entities(spot.chunk)[spot.row], value);
+    mica_version *stamp = micap_chunk_stamps(spot.chunk, spot.row) + 1 + finder->column;
+    if (MICAP_UNLIKELY(!micap_touch_without_copy(world, stamp, micap_version(world))))
+        return overwrite_touched(world, finder, value, spot);
+    void *place = micap_finder_value(finder, spot.row);
+    micap_copy_fresh(place, value.data, finder->bytes);
     return MICAP_LIKELY(!micap_has_hooks(archetype, 1 << MICA_EVENT_SET)) ||
            end_set(world, spot, value.component, place, false);
 }
@@ -303,7 +331,11 @@ bool mica_set_id(mica_world *world, mica_entity entity, mica_value value)
         return set_recorded(world, entity, value);
     if (micap_is_pooled(value.component))
         return micap_pooled_set_or_any(world, entity, value);
-    return value.data ? set_chunk(world, entity, value) : micap_set_any(world, entity, value);
+    micap_row spot;
+    if (MICAP_UNLIKELY(!micap_locate_row(world, entity, &spot)))
+        return micap_set_any(world, entity, value);
+    const micap_finder *finder = micap_chunk_find(spot.chunk, value.component);
+    return finder->component ? overwrite(world, finder, value, spot) : set_new(world, entity, value, spot);
 }
 
 bool micap_remove_any(mica_world *world, mica_entity entity, mica_component component)
@@ -336,7 +368,7 @@ bool micap_remove_any(mica_world *world, mica_entity entity, mica_component comp
     return true;
 }
 
-static __attribute__((noinline)) bool remove_recorded(mica_world *world, mica_entity entity, mica_component component)
+static MICAP_NOINLINE bool remove_recorded(mica_world *world, mica_entity entity, mica_component component)
 {
     if (MICAP_MISSING_IN("mica_remove_id", world))
         return false;
@@ -344,8 +376,7 @@ static __attribute__((noinline)) bool remove_recorded(mica_world *world, mica_en
 }
 
 /* The fast path with a remove hook, which runs while the value is there. What it records is applied afterwards. */
-static __attribute__((noinline)) bool remove_hooked(mica_world *world, mica_entity entity, micap_row spot,
-                                                    const micap_edge *edge)
+static MICAP_NOINLINE bool remove_hooked(mica_world *world, mica_entity entity, micap_row spot, const micap_edge *edge)
 {
     void *value = edge->column == MICAP_COLUMN_TAG ? NULL : micap_chunk_value(spot.chunk, edge->column, spot.row);
     call_hook(world, MICA_EVENT_REMOVE, edge->component, spot, value);
@@ -362,8 +393,9 @@ bool mica_remove_id(mica_world *world, mica_entity entity, mica_component compon
         return remove_recorded(world, entity, component);
     if (micap_is_pooled(component))
         return micap_pooled_remove_or_any(world, entity, component);
-    micap_row spot = micap_locate(world, entity);
-    const micap_edge *edge = short_edge(spot, component, MICAP_EDGE_REMOVES);
+    micap_row spot;
+    const micap_edge *edge =
+        micap_locate_row(world, entity, &spot) ? short_edge(spot, component, MICAP_EDGE_REMOVES) : NULL;
     if (MICAP_UNLIKELY(!edge))
         return micap_remove_any(world, entity, component);
     if (MICAP_UNLIKELY(micap_has_hooks(spot.chunk->archetype, 1 << MICA_EVENT_REMOVE)))

@@ -2,6 +2,7 @@
 #include "core/entity/clone.h"
 
 #include "base/argument.h"
+#include "base/assert.h"
 #include "base/bits.h"
 #include "core/entity/create.h"
 #include "core/events/hooks.h"
@@ -272,8 +273,7 @@ static bool is_for_row(const micap_archetype *archetype)
 
 /* The same for an entity that is also in pools with the fast path: its values are listed where they are, and an entity is created with
  * them. */
-static __attribute__((noinline)) mica_entity clone_listed(mica_world *world, mica_entity entity, micap_row spot,
-                                                          uint64_t mask)
+static MICAP_NOINLINE mica_entity clone_listed(mica_world *world, mica_entity entity, micap_row spot, uint64_t mask)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
     mica_value values[LISTED_MAX], *value = values;
@@ -298,7 +298,7 @@ static bool is_for_list(const mica_world *world, const micap_archetype *archetyp
 }
 
 /* The general path: now, or recorded. */
-static __attribute__((noinline)) mica_entity clone_any(mica_world *world, mica_entity entity)
+static MICAP_NOINLINE mica_entity clone_any(mica_world *world, mica_entity entity)
 {
     _Alignas(MICAP_ARRAY_ALIGNMENT) char room[ROOM_BYTES];
     cloning parts = {0};

@@ -1,5 +1,6 @@
 /* Creating entities, one at a time. */
 #include "base/argument.h"
+#include "base/assert.h"
 #include "core/entity/create.h"
 #include "core/entity/create_plan.h"
 #include "core/entity/create_rows.h"
@@ -69,8 +70,8 @@ static MICAP_INLINE bool fill_row(const micap_create_plan *plan, micap_row spot,
 }
 
 /* The end of the fast path if the chunk is full now, or if there are hooks. */
-static __attribute__((noinline)) mica_entity end_create(mica_world *world, micap_row spot, const mica_value *values,
-                                                        uint32_t count, mica_entity entity)
+static MICAP_NOINLINE mica_entity end_create(mica_world *world, micap_row spot, const mica_value *values,
+                                             uint32_t count, mica_entity entity)
 {
     if (spot.chunk->count == spot.chunk->capacity)
         micap_rows_update_open(spot.chunk->archetype);
@@ -171,14 +172,14 @@ static MICAP_INLINE mica_entity create_pooled(mica_world *world, const micap_cre
     return entity;
 }
 
-static __attribute__((noinline)) mica_entity create_pooled_saving(mica_world *world, const micap_create_plan *plan,
-                                                                  const mica_value *values, uint32_t count)
+static MICAP_NOINLINE mica_entity create_pooled_saving(mica_world *world, const micap_create_plan *plan,
+                                                       const mica_value *values, uint32_t count)
 {
     return create_pooled(world, plan, values, count, true);
 }
 
 /* The same while there are snapshots, or with pools; or the general path. */
-static __attribute__((noinline)) mica_entity create_other(mica_world *world, const mica_value *values, uint32_t count)
+static MICAP_NOINLINE mica_entity create_other(mica_world *world, const mica_value *values, uint32_t count)
 {
     const micap_create_plan *plan = *micap_create_plan_first(&world->create_plans, values, count);
     if (plan->known_pooled == count + 1 && is_ready(world, plan))
@@ -192,8 +193,7 @@ static __attribute__((noinline)) mica_entity create_other(mica_world *world, con
     return create_by_plan(world, plan, values, count);
 }
 
-static __attribute__((noinline)) mica_entity create_recorded(mica_world *world, const mica_value *values,
-                                                             uint32_t count)
+static MICAP_NOINLINE mica_entity create_recorded(mica_world *world, const mica_value *values, uint32_t count)
 {
     return mica_command_create_id(micap_recorder(world), values, count, (mica_location){0});
 }

@@ -1,6 +1,7 @@
 #include "core/entity/create_plan.h"
 
 #include "core/entity/create_rows.h"
+#include "core/entity/required.h"
 #include "core/storage/pool_lookup.h"
 
 /* A program that gives the same components in ever new orders, or has a great many archetypes, does not get ever more plans. */
@@ -144,7 +145,7 @@ micap_archetype *micap_create_plan_archetype(mica_world *world, const mica_value
     if (plan != &no_plan)
         return plan->archetype;
     micap_archetype *archetype = micap_archetype_of_values(world, values, count);
-    if (archetype)
+    if (archetype && !micap_values_lack_required(values, count)) /* mica_create would complete such a list */
         learn(world, archetype, values, count);
     return archetype;
 }

@@ -48,8 +48,8 @@ bool micap_create_plan_choose(mica_world *world, const mica_value *values, uint3
 /* The archetype of a list of values, if it has a plan; otherwise NULL. */
 micap_archetype *micap_create_plan_find(const mica_world *world, const mica_value *values, uint32_t count);
 
-/* The archetype of a list of values that lacks no required component, from its plan, which is made if there is memory for it. NULL with a report as
- * micap_archetype_of_values. */
+/* The archetype of exactly these values, from their plan, which is made if there is memory for it. A list that lacks required components,
+ * as a copy of an entity that lost them, gets no plan. NULL with a report as micap_archetype_of_values. */
 micap_archetype *micap_create_plan_archetype(mica_world *world, const mica_value *values, uint32_t count);
 
 /* Forgets all plans. */

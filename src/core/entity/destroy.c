@@ -1,6 +1,7 @@
 #include "core/entity/destroy.h"
 
 #include "base/argument.h"
+#include "base/assert.h"
 #include "core/events/hooks.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"
@@ -105,7 +106,7 @@ static MICAP_COLD bool destroy_any(mica_world *world, mica_entity entity)
     return done;
 }
 
-static __attribute__((noinline)) bool destroy_recorded(mica_world *world, mica_entity entity)
+static MICAP_NOINLINE bool destroy_recorded(mica_world *world, mica_entity entity)
 {
     if (MICAP_MISSING_IN("mica_destroy", world))
         return false;
@@ -144,7 +145,7 @@ static MICAP_INLINE void destroy_hooked(mica_world *world, mica_entity entity, m
         destroy_alone(world, entity, spot, pools);
 }
 
-static __attribute__((noinline)) bool destroy_other(mica_world *world, mica_entity entity, micap_row spot)
+static MICAP_NOINLINE bool destroy_other(mica_world *world, mica_entity entity, micap_row spot)
 {
     uint64_t pools = micap_pools_mask(&world->pools, entity.index);
     if (!dies_alone(world, entity, spot, pools))
@@ -173,9 +174,10 @@ bool mica_destroy(mica_world *world, mica_entity entity)
     MICAP_IMMEDIATE_CHANGE(world);
     if (MICAP_UNLIKELY(!world || world->recording_depth))
         return destroy_recorded(world, entity);
-    micap_row spot = micap_locate(world, entity);
-    const micap_archetype *archetype = spot.chunk->archetype;
-    if (MICAP_UNLIKELY(world->undo.before || !micap_is_row(spot) || !archetype->destroys_fast ||
+    micap_row spot;
+    if (MICAP_UNLIKELY(!micap_locate_row(world, entity, &spot)))
+        return destroy_any(world, entity);
+    if (MICAP_UNLIKELY(world->undo.before || !spot.chunk->archetype->destroys_fast ||
                        entity.generation == world->entities.last_generation ||
                        micap_pools_mask(&world->pools, entity.index) ||
                        micap_is_attached(&world->attachments, entity.index)))

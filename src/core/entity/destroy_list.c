@@ -3,6 +3,7 @@
  * afterwards where they would be if one entity had been destroyed after the other. */
 #include "core/entity/destroy_list.h"
 
+#include "base/assert.h"
 #include "core/entity/destroy.h"
 #include "core/events/hooks.h"
 #include "core/storage/row_batch.h"
@@ -42,7 +43,7 @@ static bool is_any_attached(const mica_world *world, const death_run *run, const
     else
         for (uint32_t i = 0; !found && i < attachments->word_count; ++i)
             for (uint64_t bits = attachments->words[i]; !found && bits; bits &= bits - 1)
-                found = is_in_run(world, run, i << 6 | (uint32_t)__builtin_ctzll(bits));
+                found = is_in_run(world, run, i << 6 | (uint32_t)MICAP_TRAILING_ZEROS(bits));
     return found;
 }
 
@@ -254,8 +255,8 @@ static void end_block(mica_world *world, const death_block *block, const mica_en
 }
 
 /* Sorts entities of a list by archetype and destroys them. Returns how many of the list it dealt with. */
-static __attribute__((noinline)) uint32_t destroy_block(mica_world *world, const mica_entity *entities, uint32_t count,
-                                                        uint32_t *died)
+static MICAP_NOINLINE uint32_t destroy_block(mica_world *world, const mica_entity *entities, uint32_t count,
+                                             uint32_t *died)
 {
     death_block block;
     uint32_t removed = 0;

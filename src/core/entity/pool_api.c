@@ -68,7 +68,7 @@ const void *mica_pool_read_id(const mica_pool *pool)
 {
     if (MICAP_MISSING(NULL, pool))
         return NULL;
-    if (pool && (pool->kind == MICAP_POOL_TAG || pool->type->leaves))
+    if (pool->kind == MICAP_POOL_TAG || pool->type->leaves)
         fail_array(pool, is_split);
     if (pool->edges) {
         fail_array(pool, "edges are no array of their fields: use mica_targets");

@@ -1,5 +1,6 @@
 #include "core/entity/pool_component.h"
 
+#include "base/assert.h"
 #include "core/entity/pool_create.h"
 #include "core/entity/required.h"
 
@@ -32,8 +33,7 @@ static void *value_of(const mica_world *world, const mica_pool *pool, uint32_t r
 }
 
 /* Kinds of pools that are not quick: see below. */
-static __attribute__((noinline)) const void *get_any(const mica_world *world, mica_entity entity,
-                                                     mica_component component)
+static MICAP_NOINLINE const void *get_any(const mica_world *world, mica_entity entity, mica_component component)
 {
     const mica_pool *pool = micap_pool_of(world, component);
     uint32_t row = pool ? micap_pooled_row(world, pool, entity) : MICAP_ROW_NONE;

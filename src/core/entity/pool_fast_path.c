@@ -1,6 +1,7 @@
 /* Everything that is not simple is a call at the end of a function, so that the fast path saves nothing on the stack. */
 #include "core/entity/pool_fast_path.h"
 
+#include "base/assert.h"
 #include "core/entity/change.h"
 #include "core/entity/pool_component.h"
 #include "core/storage/row_batch.h"
@@ -89,7 +90,7 @@ static inline bool remove_row(mica_world *world, mica_pool *pool, mica_entity en
     return MICAP_LIKELY(pool->changes_by_map) ? remove_mapped(world, pool, entity) : remove_other(world, pool, entity);
 }
 
-static __attribute__((noinline)) void *add_other_or_any(mica_world *world, mica_pool *pool, mica_entity entity)
+static MICAP_NOINLINE void *add_other_or_any(mica_world *world, mica_pool *pool, mica_entity entity)
 {
     char *value = is_living(world, entity) ? add_other(world, pool, entity) : NULL;
     if (MICAP_UNLIKELY(!value))
@@ -125,8 +126,7 @@ static inline bool overwrite(mica_world *world, mica_pool *pool, mica_entity ent
 }
 
 /* Replaces the value of a row, and adds one if there is none. */
-static __attribute__((noinline)) bool set_other_or_any(mica_world *world, mica_pool *pool, mica_entity entity,
-                                                       mica_value value)
+static MICAP_NOINLINE bool set_other_or_any(mica_world *world, mica_pool *pool, mica_entity entity, mica_value value)
 {
     if (!pool->present && overwrite(world, pool, entity, value.data))
         return true;
@@ -139,8 +139,7 @@ static __attribute__((noinline)) bool set_other_or_any(mica_world *world, mica_p
     return true;
 }
 
-static __attribute__((noinline)) bool overwrite_or_any(mica_world *world, mica_pool *pool, mica_entity entity,
-                                                       mica_value value)
+static MICAP_NOINLINE bool overwrite_or_any(mica_world *world, mica_pool *pool, mica_entity entity, mica_value value)
 {
     return overwrite(world, pool, entity, value.data) || micap_set_any(world, entity, value);
 }
@@ -160,7 +159,7 @@ bool micap_pooled_set_or_any(mica_world *world, mica_entity entity, mica_value v
     return true;
 }
 
-static __attribute__((noinline)) bool remove_other_or_any(mica_world *world, mica_pool *pool, mica_entity entity)
+static MICAP_NOINLINE bool remove_other_or_any(mica_world *world, mica_pool *pool, mica_entity entity)
 {
     return (is_living(world, entity) && remove_other(world, pool, entity)) ||
            micap_remove_any(world, entity, pool->type->id);

@@ -1,4 +1,5 @@
 #include "base/argument.h"
+#include "base/assert.h"
 #include "base/call_location.h"
 #include "core/events/hooks.h"
 #include "core/events/removals.h"
@@ -137,7 +138,7 @@ static MICAP_INLINE void call_list(mica_world *world, mica_event_kind kind, mica
 {
     uint64_t bits = spot.chunk->archetype->hooked[kind];
     for (; bits << 1; bits &= bits - 1)
-        call_filtered(world, kind, spot, filter, (uint32_t)__builtin_ctzll(bits), event, depth);
+        call_filtered(world, kind, spot, filter, (uint32_t)MICAP_TRAILING_ZEROS(bits), event, depth);
     if (MICAP_UNLIKELY(bits != 0))
         call_rest(world, kind, spot, filter, event, depth);
 }
@@ -235,7 +236,7 @@ void micap_hooks_run_lists(mica_world *world, micap_row spot, const micap_hooked
     micap_callback_end(world, depth);
 }
 
-static __attribute__((noinline)) void call_destroy_hook(mica_world *world, const mica_entity *entities, uint32_t count)
+static MICAP_NOINLINE void call_destroy_hook(mica_world *world, const mica_entity *entities, uint32_t count)
 {
     uint32_t depth = micap_callback_begin(world);
     mica_event event = event_of(world, entities, count);

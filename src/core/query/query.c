@@ -1,4 +1,6 @@
 #include "core/query/query.h"
+#include "core/query/condition.h"
+#include "core/query/pattern.h"
 #include "core/query/query_chunks.h"
 #include "core/query/query_join_fast.h"
 
@@ -31,8 +33,9 @@ static bool is_singleton(mica_component component)
 }
 
 /* Says what is wrong with using a component in that way, or NULL. */
-static const char *access_problem(const micap_type *type, mica_access access)
+static const char *access_problem(const micap_type *type, const mica_term *term)
 {
+    mica_access access = term->access;
     mica_storage storage = type->type.storage;
     if ((uint32_t)access > MICA_ACCESS_DISABLED)
         return "its access is unknown";
@@ -43,8 +46,9 @@ static const char *access_problem(const micap_type *type, mica_access access)
     if ((storage == MICA_STORAGE_TAG || !type->type.size_bytes) &&
         (access <= MICA_ACCESS_WRITE || access == MICA_ACCESS_CHANGED || access == MICA_ACCESS_MAYBE_WRITE))
         return "a tag has no data: use MICA_HAS or MICA_MAYBE_READ";
-    if (type->type.relation && access != MICA_ACCESS_HAS && access != MICA_ACCESS_WITHOUT)
-        return "edges have no column: use MICA_HAS, and mica_targets for each entity";
+    if (type->type.relation && term->target.kind == MICA_NODE_DEFAULT && access != MICA_ACCESS_HAS &&
+        access != MICA_ACCESS_WITHOUT)
+        return "edges have a column only with a target: use MICA_HAS, or .target";
     if (access == MICA_ACCESS_ADDED && !type->type.track_added)
         return "it is not tracked: describe it with .track_added = true";
     if (access == MICA_ACCESS_DISABLED && !type->type.toggle)
@@ -60,14 +64,14 @@ static bool is_group(mica_access access)
 /* Asking for a component and excluding it, or for two columns of it, is a mistake. */
 static const char *repetition_problem(const mica_query_def *def, uint32_t term)
 {
-    mica_term one = def->terms[term];
+    const mica_term *one = &def->terms[term];
     for (uint32_t i = 0; i < term; ++i) {
-        mica_term other = def->terms[i];
-        if (other.component != one.component)
+        const mica_term *other = &def->terms[i];
+        if (other->component != one->component || !micap_terms_are_alike(other, one))
             continue;
-        if ((other.access == MICA_ACCESS_WITHOUT) != (one.access == MICA_ACCESS_WITHOUT))
+        if ((other->access == MICA_ACCESS_WITHOUT) != (one->access == MICA_ACCESS_WITHOUT))
             return "it is both asked for and excluded";
-        if (has_column(other.access) && has_column(one.access))
+        if (has_column(other->access) && has_column(one->access))
             return "it is given twice";
     }
     return NULL;
@@ -80,12 +84,18 @@ bool micap_query_check_term(mica_world *world, const mica_query_def *def, uint32
     const micap_component *used = micap_component_try(world, component, out_problem);
     if (!used)
         return false;
-    const char *problem = access_problem(used->type, access);
+    char note[MICAP_INDEX_NOTE];
+    uint32_t failures = micap_memory_failures(&world->memory);
+    const char *problem = access_problem(used->type, &def->terms[term]);
+    if (!problem && micap_term_is_pattern(&def->terms[term]))
+        problem = micap_pattern_term_problem(world, &def->terms[term]);
+    if (!problem && def->terms[term].field)
+        problem = micap_condition_problem(world, &def->terms[term], note);
     if (!problem && access == MICA_ACCESS_OR && (term == 0 || !is_group(def->terms[term - 1].access)))
         problem = "MICA_OR must follow MICA_EITHER or MICA_OR";
     if (!problem)
         problem = repetition_problem(def, term);
-    out_problem->result = MICA_ERROR_INVALID;
+    out_problem->result = micap_memory_failures(&world->memory) == failures ? MICA_ERROR_INVALID : MICA_ERROR_MEMORY;
     if (!problem && used->type->type.storage == MICA_STORAGE_SINGLETON && !micap_singleton_prepare(world, component)) {
         out_problem->result = MICA_ERROR_MEMORY;
         problem = "there is no memory for the singleton";
@@ -116,6 +126,28 @@ static bool check_instances(mica_world *world, const mica_query_def *def, const 
     return fine;
 }
 
+static bool has_pattern(const mica_query_def *def)
+{
+    for (uint32_t i = 0; i < def->term_count; ++i)
+        if (micap_term_is_pattern(&def->terms[i]))
+            return true;
+    return false;
+}
+
+static bool check_pattern(mica_world *world, const mica_query_def *def, const char *name)
+{
+    uint32_t term;
+    const char *problem = micap_pattern_problem(def, &term);
+    if (!problem && def->variables && def->variable_count > MICA_VARIABLES_MAX)
+        problem = "there are more names of variables than MICA_VARIABLES_MAX";
+    for (uint32_t i = 0; !problem && def->variables && i < def->variable_count; ++i)
+        problem = def->variables[i] ? NULL : "one of the names of variables is NULL";
+    if (problem)
+        micap_fail(world, MICA_ERROR_INVALID, def->location, "%s: term %u (%s): %s", name, term,
+                   component_name(def->terms[term].component), problem);
+    return !problem;
+}
+
 static bool check_terms(mica_world *world, const mica_query_def *def)
 {
     const char *name = def && def->name ? def->name : "query";
@@ -139,6 +171,8 @@ static bool check_terms(mica_world *world, const mica_query_def *def)
         ordered |= def->terms[i].component == def->order_by && def->terms[i].access <= MICA_ACCESS_WRITE &&
                    !is_singleton(def->order_by) && !micap_type_of(def->order_by)->leaves;
     }
+    if (ordered && has_pattern(def))
+        return check_pattern(world, def, name);
     if (!ordered)
         micap_fail(world, MICA_ERROR_INVALID, def->location,
                    "%s: it is ordered by %s, which it neither reads nor writes as a whole", name,
@@ -160,14 +194,16 @@ static void add_join(mica_query *query, uint32_t at)
 {
     mica_term term = query->terms[at];
     const micap_type *type = micap_type_of(term.component);
-    query->joins[query->join_count++] = (micap_join){.pool = micap_pool_of(query->world, term.component),
+    mica_pool *pool = micap_pool_of(query->world, term.component);
+    MICAP_ASSERT(pool, "a query has the pools of its terms");
+    query->joins[query->join_count++] = (micap_join){.pool = pool,
                                                      .access = term.access,
                                                      .has_column = has_column(term.access) && type->type.size_bytes,
                                                      .is_flag = query->is_flag[at],
                                                      .term = at,
                                                      .step_bytes = query->pool_steps[at]};
     query->is_marked |= term.access == MICA_ACCESS_CHANGED || term.access == MICA_ACCESS_ADDED;
-    query->joins[query->join_count - 1].pool->is_queried = true;
+    pool->is_queried = true;
 }
 
 /* Whether a group of EITHER and OR has a pool in it: then no archetype decides it. `term` is any of its terms. */
@@ -186,14 +222,18 @@ static bool is_in_pooled_group(const mica_query *query, uint32_t term)
 static void compile_ready(mica_query *query)
 {
     uint32_t count = query->term_count < MICA_PRIVATE_READY ? query->term_count : MICA_PRIVATE_READY, columns = 0;
-    for (uint32_t i = 0; i < query->term_count; ++i)
-        query->written |= (uint32_t)micap_access_writes(query->terms[i].access) << i;
-    for (uint32_t i = 0; !query->join_count && i < count; ++i) {
-        bool has_column = micap_access_demands(query->terms[i].access) && query->chunk_steps[i];
+    for (uint32_t i = 0; i < count; ++i) {
+        bool has_column =
+            micap_access_demands(query->terms[i].access) && (query->chunk_steps[i] || query->pool_steps[i]);
         query->ready_components[i] = has_column ? query->terms[i].component : 0;
         columns += has_column;
     }
     query->ready_count = query->join_count ? 0 : (uint8_t)count;
+    query->ready_rows = (uint8_t)count;
+    query->ahead_max = (uint8_t)(query->join_count ? MICA_PRIVATE_AHEAD / query->join_count : 0);
+    for (uint32_t i = 0; i < query->join_count; ++i)
+        query->joins[i].is_ready =
+            query->joins[i].step_bytes && query->joins[i].term < count && micap_access_writes(query->joins[i].access);
     query->ready_writes = columns == query->term_count ? (uint8_t)query->written : MICAP_READY_NOT_ALL;
 }
 
@@ -309,7 +349,7 @@ void micap_query_find_columns(mica_query *query, uint32_t match)
         if ((query->term_bytes[i] || query->is_flag[i]) && !micap_is_pooled(term.component))
             column = is_singleton(term.component) ? MICAP_COLUMN_SINGLETON
                                                   : micap_archetype_column(query->archetypes[match], term.component);
-        __atomic_store_n(&columns[i], (uint16_t)column, i ? __ATOMIC_RELAXED : __ATOMIC_RELEASE);
+        MICAP_STORE(&columns[i], (uint16_t)column, i ? MICAP_RELAXED : MICAP_RELEASE);
     }
 }
 
@@ -374,9 +414,12 @@ bool micap_queries_announce(mica_world *world, micap_archetype *archetype)
 {
     micap_queries *queries = world->queries;
     for (uint32_t i = 0; i < queries->count; ++i)
-        if (micap_query_matches_archetype(queries->all[i], archetype) && !reserve_matches(queries->all[i], 1))
+        if (!queries->all[i]->pattern && micap_query_matches_archetype(queries->all[i], archetype) &&
+            !reserve_matches(queries->all[i], 1))
             return false;
     for (uint32_t i = 0; i < queries->count; ++i) {
+        if (queries->all[i]->pattern) /* the queries that it consists of are in the list too */
+            continue;
         queries->all[i]->asks_chunks |= archetype->is_hidden && !queries->all[i]->with_hidden;
         if (micap_query_matches_archetype(queries->all[i], archetype))
             add_match(queries->all[i], archetype);
@@ -387,6 +430,7 @@ bool micap_queries_announce(mica_world *world, micap_archetype *archetype)
 static void release(mica_query *query)
 {
     micap_memory *memory = &query->world->memory;
+    micap_pattern_free(query);
     MICAP_RELEASE_ARRAY(memory, query->archetypes, query->match_capacity);
     MICAP_RELEASE_ARRAY(memory, query->columns, query->column_capacity);
     micap_query_chunks_free(query);
@@ -406,6 +450,17 @@ static bool copy_name(mica_query *query, const char *name)
     return query->name != NULL;
 }
 
+/* The terms of a query that are all about the entity of the row, and what matches them. */
+static bool compile(mica_query *query, const mica_query_def *def)
+{
+    query->asks_chunks = query->world->archetypes.hidden_count && !def->with_hidden;
+    compile_terms(query);
+    compile_ready(query);
+    query->instances_of = def->instances_of;
+    query->lists_chunks = !query->join_count && !query->compare && (!query->filter_count || query->changing);
+    return match_all(query);
+}
+
 mica_query *mica_query_create(mica_world *world, const mica_query_def *def)
 {
     if (MICAP_MISSING(NULL, world))
@@ -415,9 +470,7 @@ mica_query *mica_query_create(mica_world *world, const mica_query_def *def)
     if (!check_terms(world, def))
         return NULL;
     micap_queries *queries = world->queries;
-    mica_query *query = NULL;
-    if (MICAP_RESERVE(&world->memory, queries->all, &queries->capacity, (uint64_t)queries->count + 1))
-        query = micap_allocate_zeroed(&world->memory, sizeof *query, MICAP_ARRAY_ALIGNMENT);
+    mica_query *query = micap_allocate_zeroed(&world->memory, sizeof *query, MICAP_ARRAY_ALIGNMENT);
     if (!query) {
         micap_fail_memory(world, "query");
         return NULL;
@@ -426,22 +479,27 @@ mica_query *mica_query_create(mica_world *world, const mica_query_def *def)
     query->term_count = def->term_count;
     if (def->term_count)
         memcpy(query->terms, def->terms, def->term_count * sizeof *def->terms);
+    for (uint32_t i = 0; i < def->term_count; ++i)
+        query->written |= (uint32_t)micap_access_writes(def->terms[i].access) << i;
     query->location = def->location;
     query->order_by = def->order_by;
     query->compare = def->compare;
     query->context = def->context;
     query->with_hidden = def->with_hidden;
-    query->asks_chunks = world->archetypes.hidden_count && !def->with_hidden;
-    compile_terms(query);
-    compile_ready(query);
-    query->instances_of = def->instances_of;
-    query->special = query->filter_count || query->join_count || query->compare;
-    query->lists_chunks = !query->join_count && !query->compare && (!query->filter_count || query->changing);
-    if (!copy_name(query, def->name ? def->name : "query") || !match_all(query)) {
+    bool is_pattern = has_pattern(def), is_reported = false;
+    bool done = copy_name(query, def->name ? def->name : "query");
+    if (done && is_pattern)
+        done = micap_pattern_create(query, def, &is_reported);
+    else if (done)
+        done = compile(query, def);
+    if (!done || !MICAP_RESERVE(&world->memory, queries->all, &queries->capacity, (uint64_t)queries->count + 1)) {
         release(query);
-        micap_fail_memory(world, "query");
+        if (!is_reported)
+            micap_fail_memory(world, "query");
         return NULL;
     }
+    query->special = query->filter_count || query->join_count || query->compare || is_pattern;
+    query->is_joined = query->join_count || is_pattern;
     for (uint32_t i = 0; i < def->term_count; ++i)
         if (is_singleton(def->terms[i].component))
             mica_singleton_get_id(world, def->terms[i].component); /* which is prepared: it is there from now on */
@@ -473,7 +531,9 @@ void mica_query_destroy(mica_query *query)
 
 void micap_queries_free(mica_world *world)
 {
-    while (world->queries->count)
-        mica_query_destroy(world->queries->all[world->queries->count - 1]);
+    while (world->queries->count) {
+        mica_query *last = world->queries->all[world->queries->count - 1];
+        mica_query_destroy(last->owner ? last->owner : last);
+    }
     MICAP_RELEASE_ARRAY(&world->memory, world->queries->all, world->queries->capacity);
 }

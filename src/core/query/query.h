@@ -4,10 +4,12 @@
  *     view.c           loops and their columns                query_join*.c    terms on pools
  *     query_chunks.c   the chunks of loops that are repeated
  *     query_sort.c     sorted loops, sorting rows             query_bulk.c     changes to all entities that match
- *     query_text.c     queries from text and as text          query_explain.c  what a loop visits */
+ *     query_text.c     queries from text and as text          query_explain.c  what a loop visits
+ *     pattern*.c       terms about other entities */
 #ifndef MICAP_CORE_QUERY_QUERY_H
 #define MICAP_CORE_QUERY_QUERY_H
 
+#include "base/assert.h"
 #include "core/storage/archetype.h"
 #include "pool/pool.h"
 #include "mica/query.h"
@@ -42,6 +44,7 @@ typedef struct micap_join {
     mica_access access;
     bool has_column; /* the rows of a view follow each other in the pool */
     bool is_flag;    /* the rows of a view all have it or all lack it: its column is micap_tag_value */
+    bool is_ready;   /* it is written, and among the first terms: views of one row list its stamp, see mica/view.h */
     uint32_t term;
     uint32_t step_bytes; /* of the column; 0 without one, and for a split component */
 } micap_join;
@@ -90,8 +93,10 @@ struct mica_query {
     uint32_t written; /* a bit per term */
     micap_chunk_list chunk_list;
     bool has_singletons;
-    /* What views of chunks have ready: see mica/view.h. */
+    /* What views of chunks have ready, and views of one row of the fast path of joins: see mica/view.h. */
     uint8_t ready_count;
+    uint8_t ready_rows;
+    uint8_t ahead_max; /* how many entities the fast path of joins looks up ahead */
     uint8_t ready_writes;
     mica_component ready_components[MICA_PRIVATE_READY];
     mica_term terms[MICA_TERMS_MAX];
@@ -114,7 +119,10 @@ struct mica_query {
     bool with_hidden;                  /* archetypes that are hidden match as others do */
     mica_component changing;           /* a component in chunks, not split, whose stamps a filter compares; or 0 */
     bool lists_chunks;                 /* no joins, no order, and either no filters or one that compares stamps */
-    bool special;                      /* it has filters, joins or an order: the general path */
+    bool special;                      /* it has filters, joins, an order or a pattern: the general path */
+    bool is_joined;                    /* it has joins or a pattern */
+    struct micap_pattern *pattern;     /* terms about other entities, and then all terms: see pattern.h; or NULL */
+    mica_query *owner;                 /* whose pattern this query is a part of, or NULL */
     uint64_t signature;                /* of components that must be there, */
     uint64_t banned;                   /* and of those that must not */
     mica_version last_mark;
@@ -153,7 +161,8 @@ static inline bool micap_access_demands(mica_access access)
     return access <= MICA_ACCESS_HAS || access >= MICA_ACCESS_CHANGED;
 }
 
-/* Whether a term can be used with those before it; if not, `out_problem` says why. */
+/* Whether a term can be used with those before it; if not, `out_problem` says why. Terms about other entities are also checked together:
+ * see micap_pattern_problem. */
 bool micap_query_check_term(mica_world *world, const mica_query_def *def, uint32_t term, micap_problem *out_problem);
 
 bool micap_query_matches_archetype(const mica_query *query, const micap_archetype *archetype);
@@ -165,7 +174,7 @@ MICAP_COLD void micap_query_find_columns(mica_query *query, uint32_t match);
 static inline const uint16_t *micap_query_columns(mica_query *query, uint32_t match)
 {
     uint16_t *columns = query->columns + (size_t)match * query->term_count;
-    if (MICAP_UNLIKELY(__atomic_load_n(columns, __ATOMIC_ACQUIRE) == MICAP_COLUMN_UNKNOWN))
+    if (MICAP_UNLIKELY(MICAP_LOAD(columns, MICAP_ACQUIRE) == MICAP_COLUMN_UNKNOWN))
         micap_query_find_columns(query, match);
     return columns;
 }

@@ -2,10 +2,14 @@
 #include "base/argument.h"
 #include "base/assert.h"
 #include "core/events/hooks.h"
+#include "core/entity/bulk_record.h"
 #include "core/entity/destroy.h"
 #include "core/entity/pool_component.h"
 #include "core/entity/pool_fast_path.h"
+#include "core/query/entity_set.h"
+#include "core/query/pattern.h"
 #include "core/query/query_sort.h"
+#include "core/world/access_check.h"
 #include "core/world/report.h"
 #include "core/world/stale_pointers.h"
 #include "core/world/world.h"
@@ -55,10 +59,30 @@ static bool select_owners(mica_query *query, selection *selected)
     return done;
 }
 
-static bool select_all(mica_query *query, selection *selected)
+/* Of a query that shows entities several times, each once. */
+static bool select_distinct(mica_query *query, selection *selected)
+{
+    micap_memory *memory = &query->world->memory;
+    micap_entity_set set = {0};
+    bool done = true;
+    query->pattern->is_incomplete = false;
+    for (mica_view view = mica_query_begin(query); mica_view_next(&view);) /* to the end, which returns its memory */
+        for (uint32_t i = 0; done && i < view.count; ++i)
+            done = micap_entity_set_add(memory, &set, view.entities[i]);
+    done = done && !query->pattern->is_incomplete &&
+           MICAP_RESERVE(memory, selected->entities, &selected->capacity, set.count);
+    if (done && set.count)
+        memcpy(selected->entities, set.entities, set.count * sizeof *set.entities);
+    selected->count = done ? set.count : 0;
+    micap_entity_set_free(memory, &set);
+    return done;
+}
+
+static bool list_all(mica_query *query, selection *selected)
 {
     mica_world *world = query->world;
-    *selected = (selection){0};
+    if (query->pattern)
+        return select_distinct(query, selected);
     if (query->instances_of)
         return select_owners(query, selected);
     if (query->compare && !micap_query_sort(query))
@@ -72,6 +96,16 @@ static bool select_all(mica_query *query, selection *selected)
         selected->count += view.count;
     }
     return true;
+}
+
+/* False with a report if memory is short, or if the query reached its limit, which it has reported. */
+static bool select_all(mica_query *query, selection *selected, const char *what)
+{
+    *selected = (selection){0};
+    bool done = list_all(query, selected);
+    if (!done && !(query->pattern && query->pattern->is_incomplete))
+        micap_fail_memory(query->world, what);
+    return done;
 }
 
 static void drop_selection(mica_world *world, selection *selected)
@@ -131,18 +165,20 @@ static void keep_if_in_pool(const mica_world *world, selection *selected, const 
     selected->count = kept;
 }
 
-/* Selects what has the component, or does not have it; false with a report if memory is short. */
+/* Selects what has the component, or does not have it; false with a report. */
 static bool select_to_change(mica_query *query, selection *selected, const mica_pool *pool, mica_component component,
                              bool has)
 {
     mica_world *world = query->world;
-    bool done = select_all(query, selected);
-    if (done && pool)
+    const char *what = has ? "query_remove" : "query_add";
+    if (!select_all(query, selected, what))
+        return false;
+    if (pool)
         keep_if_in_pool(world, selected, pool, has);
-    if (done && (!pool || (!has && pool->type->required_count))) /* of a component in a pool all are kept */
-        done = keep_if(world, selected, component, has);
+    bool finds_groups = !pool || (!has && pool->type->required_count); /* of a component in a pool all are kept */
+    bool done = !finds_groups || keep_if(world, selected, component, has);
     if (!done)
-        micap_fail_memory(world, has ? "query_remove" : "query_add");
+        micap_fail_memory(world, what);
     return done;
 }
 
@@ -428,15 +464,37 @@ static bool accept_all(const mica_world *world, const selection *selected, const
     return fine;
 }
 
+typedef enum recorded_bulk { RECORDED_ADD, RECORDED_REMOVE, RECORDED_DESTROY } recorded_bulk;
+
+/* While the world records: the change of each entity that matches now is recorded. */
+static mica_result record_all(mica_query *query, recorded_bulk bulk, mica_value value)
+{
+    mica_world *world = query->world;
+    const mica_pool *pool = micap_is_pooled(value.component) ? micap_pool_of(world, value.component) : NULL;
+    selection selected;
+    bool done = bulk == RECORDED_DESTROY
+                    ? select_all(query, &selected, "query_destroy_entities")
+                    : select_to_change(query, &selected, pool, value.component, bulk == RECORDED_REMOVE);
+    mica_result result = micap_failure(world);
+    if (done && bulk == RECORDED_ADD)
+        result = micap_record_add_all(world, selected.entities, selected.count, value);
+    else if (done && bulk == RECORDED_REMOVE)
+        result = micap_record_remove_all(world, selected.entities, selected.count, value.component);
+    else if (done)
+        result = micap_record_destroy_all(world, selected.entities, selected.count);
+    drop_selection(world, &selected);
+    return result;
+}
+
 mica_result mica_add_all_id(mica_query *query, mica_value value)
 {
     MICAP_IMMEDIATE_CHANGE(query ? query->world : NULL);
     if (MICAP_MISSING(NULL, query))
         return MICA_ERROR_INVALID;
     mica_world *world = query->world;
-    mica_result result = micap_refuse_while_recording(world, "query_add");
-    if (result != MICA_OK)
-        return result;
+    if (world->recording_depth)
+        return record_all(query, RECORDED_ADD, value);
+    micap_check_door(world, "query_add");
     const micap_type *type = micap_type_for_entities(world, value.component);
     if (!type || !micap_takes_values(world, type, (mica_location){0}) ||
         !micap_value_fits(world, type, &value, (mica_location){0}))
@@ -471,9 +529,9 @@ mica_result mica_remove_all_id(mica_query *query, mica_component component)
     if (MICAP_MISSING(NULL, query))
         return MICA_ERROR_INVALID;
     mica_world *world = query->world;
-    mica_result result = micap_refuse_while_recording(world, "query_remove");
-    if (result != MICA_OK)
-        return result;
+    if (world->recording_depth)
+        return record_all(query, RECORDED_REMOVE, (mica_value){.component = component});
+    micap_check_door(world, "query_remove");
     if (!micap_type_for_entities(world, component))
         return micap_failure(world);
     mica_pool *pool = micap_is_pooled(component) ? micap_pool_of(world, component) : NULL;
@@ -511,12 +569,13 @@ mica_result mica_destroy_all(mica_query *query)
     if (MICAP_MISSING(NULL, query))
         return MICA_ERROR_INVALID;
     mica_world *world = query->world;
-    mica_result result = micap_refuse_while_recording(world, "query_destroy_entities");
-    if (result != MICA_OK)
-        return result;
+    if (world->recording_depth)
+        return record_all(query, RECORDED_DESTROY, (mica_value){0});
+    micap_check_door(world, "query_destroy_entities");
+    mica_result result = MICA_OK;
     selection selected;
-    if (!select_all(query, &selected)) {
-        result = micap_fail_memory(world, "query_destroy_entities");
+    if (!select_all(query, &selected, "query_destroy_entities")) {
+        result = micap_failure(world);
     } else if (world->has_dependents || world->refuses_deaths) {
         mica_destroy_many(world, selected.entities, selected.count);
     } else {

@@ -1,5 +1,6 @@
 #include "core/query/query_chunks.h"
 
+#include "base/assert.h"
 #include "core/storage/rows.h"
 #include "core/world/world.h"
 
@@ -24,7 +25,7 @@ static void fill_entry(const mica_query *query, micap_listed_chunk *entry)
     entry->changed =
         query->changing && is_one_slice ? 1 + micap_archetype_column(entry->chunk->archetype, query->changing) : 0;
     for (uint32_t i = 0; i < query->term_count; ++i) {
-        uint32_t column = __atomic_load_n(&columns[i], __ATOMIC_RELAXED); /* another thread may look them up too */
+        uint32_t column = MICAP_LOAD(&columns[i], MICAP_RELAXED); /* another thread may look them up too */
         bool has_values = column < MICAP_COLUMN_UNKNOWN;
         bool has_stamp = has_values && is_one_slice && (query->written >> i & 1);
         entry->columns[i] = has_values ? data[column].values : column == MICAP_COLUMN_TAG ? &micap_tag_value : NULL;

@@ -1,5 +1,6 @@
 /* What an iteration of a query visits, as text: see mica/query_text.h. */
 #include "base/argument.h"
+#include "core/query/pattern_explain.h"
 #include "core/query/query_join.h"
 #include "core/world/world.h"
 #include "mica/component.h"
@@ -66,6 +67,10 @@ size_t mica_query_explain(const mica_query *query, char *text, size_t capacity)
     if (MICAP_MISSING(NULL, query) || MICAP_MISSING_ARRAY(query->world, text, capacity))
         return 0;
     micap_text_output out = micap_output_begin(text, capacity);
+    if (query->pattern) {
+        micap_pattern_explain(query->pattern, &out);
+        return micap_output_end(&out);
+    }
     const mica_pool *driver = micap_join_driver(query);
     if (driver)
         put_pool(&out, driver, "visits ");

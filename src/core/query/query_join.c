@@ -1,5 +1,6 @@
 #include "core/query/query_join.h"
 
+#include "base/assert.h"
 #include "core/query/query_filter.h"
 #include "core/query/query_join_fast.h"
 #include "core/query/query_join_run.h"
@@ -118,6 +119,15 @@ static void show(mica_view *view, const mica_query *query, const found_rows *fir
         view->private_.columns[query->joins[i].term] = join_column(&query->joins[i], first->rows[i]);
     if (query->join_count < query->term_count)
         micap_join_find_chunk_columns(view, query);
+}
+
+void micap_join_show_entity(mica_view *view, const mica_query *query, mica_entity entity)
+{
+    found_rows found = {.entity = entity, .spot = micap_locate(query->world, entity)};
+    for (uint32_t i = 0; i < query->join_count; ++i)
+        found.rows[i] = micap_pooled_row(query->world, query->joins[i].pool, entity);
+    show(view, query, &found, 1);
+    view->entities = micap_chunk_entities(found.spot.chunk) + found.spot.row;
 }
 
 static uint64_t rows_of_matches(const mica_query *query)
@@ -403,7 +413,7 @@ static inline void move_columns(mica_view *view, const mica_query *query, int64_
                                         pool_rows * query->pool_steps[i];
 }
 
-static __attribute__((noinline)) bool find_columns(mica_view *view, const mica_query *query, uint32_t at)
+static MICAP_NOINLINE bool find_columns(mica_view *view, const mica_query *query, uint32_t at)
 {
     for (uint32_t i = 0; i < query->join_count; ++i)
         view->private_.columns[query->joins[i].term] =

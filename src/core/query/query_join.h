@@ -18,6 +18,9 @@ typedef enum micap_walk {
 /* The next run of rows of a driver that is iterated as MICAP_WALK_CHUNKS. */
 bool micap_join_next_owner(mica_view *view, const mica_query *query);
 
+/* Points a view at the row of an entity that was found to match. */
+void micap_join_show_entity(mica_view *view, const mica_query *query, mica_entity entity);
+
 /* Whether an entity matches; if the query shows instances, whether it shows any of this entity. */
 bool micap_join_matches(const mica_query *query, mica_entity entity, mica_version since);
 
@@ -26,6 +29,14 @@ mica_pool *micap_join_driver(const mica_query *query);
 
 /* Chooses the driver of a loop that begins. */
 void micap_join_begin(mica_view *view, const mica_query *query);
+
+/* Lets a view of which all rows were shown begin again with rows [row, end) of its driver. */
+static inline void micap_join_restart(mica_view *view, uint32_t row, uint32_t end)
+{
+    view->private_.cursor = view->private_.ahead_end = row;
+    view->private_.end = end;
+    view->private_.chunk = NULL;
+}
 
 /* The next run of rows; false at the end. */
 bool micap_join_next(mica_view *view, mica_query *query);

@@ -2,6 +2,7 @@
 
 #include "base/argument.h"
 #include "base/call_location.h"
+#include "core/query/pattern.h"
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
 #include "core/world/stale_pointers.h"
@@ -215,6 +216,8 @@ mica_result mica_query_sort_rows(mica_query *query, mica_component component, mi
     mica_result result = micap_refuse_while_recording(world, "sort_rows");
     if (result != MICA_OK)
         return result;
+    if (query->pattern) /* the rows of what matches the terms about this entity */
+        query = query->pattern->nodes[0].query;
     const micap_type *type = micap_type_of(component);
     if (!type)
         return micap_fail(world, MICA_ERROR_UNKNOWN, micap_place_of_call(query->location),

@@ -2,19 +2,24 @@
 #include "mica/query_text.h"
 
 #include "base/argument.h"
+#include "base/assert.h"
 #include "base/closest_name.h"
 #include "base/utf8.h"
-#include "core/query/query.h"
+#include "core/query/key_text.h"
+#include "core/query/pattern.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "mica/component.h"
+#include "mica/name.h"
 #include "type/value_write.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { NAME_BYTES = 256 };
+enum { NAME_BYTES = 256, VARIABLE_BYTES = 64 };
 
 /* A word before a name, and what it means. The text of a term with this access begins with it. */
 static const struct {
@@ -33,11 +38,15 @@ typedef struct parser {
     const char *at;
     mica_term terms[MICA_TERMS_MAX];
     uint32_t positions[MICA_TERMS_MAX]; /* of the terms in the text */
+    char fields[MICA_TERMS_MAX][NAME_BYTES];
     uint32_t count;
+    char variables[MICA_VARIABLES_MAX][VARIABLE_BYTES];
+    const char *names[MICA_VARIABLES_MAX];
+    uint32_t variable_count;
     mica_value_error error;
 } parser;
 
-static bool fail_at(parser *parser, uint32_t position, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static bool fail_at(parser *parser, uint32_t position, const char *format, ...) MICAP_FORMAT(3, 4);
 
 static bool fail_at(parser *parser, uint32_t position, const char *format, ...)
 {
@@ -116,35 +125,268 @@ static bool fail_unknown(parser *parser, uint32_t position, const char *name)
                    micap_guess_text(&guess, hint, sizeof hint));
 }
 
-static bool take_component(parser *parser, mica_component *out)
+/* A name, in quotes if it has other characters. */
+static bool take_name(parser *parser, char name[NAME_BYTES], const char *expected)
 {
-    char name[NAME_BYTES];
     skip_blanks(parser);
     uint32_t position = position_of(parser);
     bool is_quoted = *parser->at == '"';
     parser->at += is_quoted;
     size_t length = is_quoted ? strcspn(parser->at, "\"") : name_length(parser->at);
     if (!length)
-        return fail_here(parser, "the name of a component");
-    if (length >= sizeof name)
+        return fail_here(parser, expected);
+    if (length >= NAME_BYTES)
         return fail_at(parser, position, "the name is longer than %d bytes", NAME_BYTES - 1);
     memcpy(name, parser->at, length);
     name[length] = 0;
     parser->at += length;
-    if (is_quoted && !take(parser, '"'))
-        return fail_here(parser, "the quotation mark at the end of a name");
+    return !is_quoted || take(parser, '"') || fail_here(parser, "the quotation mark at the end of a name");
+}
+
+/* A component. */
+static bool take_component(parser *parser, mica_component *out)
+{
+    char name[NAME_BYTES];
+    skip_blanks(parser);
+    uint32_t position = position_of(parser);
+    if (!take_name(parser, name, "the name of a component"))
+        return false;
     *out = mica_component_find(parser->world, name);
     return *out || fail_unknown(parser, position, name);
 }
 
-/* Adds a term, if it can be used with the others. */
-static bool add_term(parser *parser, uint32_t position, mica_component component, mica_access access)
+/* The component of a term and, after a point, one of its fields. A component whose name has points comes first. */
+static bool take_subject(parser *parser, mica_term *term)
 {
+    char *name = parser->fields[parser->count < MICA_TERMS_MAX ? parser->count : 0];
+    skip_blanks(parser);
+    uint32_t position = position_of(parser);
+    if (!take_name(parser, name, "the name of a component"))
+        return false;
+    term->component = mica_component_find(parser->world, name);
+    for (size_t end = strlen(name); !term->component && end-- > 0;) {
+        if (name[end] != '.')
+            continue;
+        name[end] = 0;
+        term->component = mica_component_find(parser->world, name);
+        term->field = term->component ? name + end + 1 : NULL;
+        name[end] = '.';
+    }
+    return term->component || fail_unknown(parser, position, name);
+}
+
+/* After the dollar sign. */
+static bool take_variable(parser *parser, mica_node *out)
+{
+    uint32_t position = position_of(parser) - 1, i = 0;
+    size_t length = name_length(parser->at);
+    if (!length)
+        return fail_here(parser, "the name of a variable");
+    if (length >= VARIABLE_BYTES)
+        return fail_at(parser, position, "the name of the variable is longer than %d bytes", VARIABLE_BYTES - 1);
+    const char *name = parser->at;
+    parser->at += length;
+    *out = mica_this();
+    if (length == 4 && memcmp(name, "this", 4) == 0)
+        return true;
+    while (i < parser->variable_count &&
+           (strlen(parser->variables[i]) != length || memcmp(parser->variables[i], name, length) != 0))
+        ++i;
+    if (i == MICA_VARIABLES_MAX)
+        return fail_at(parser, position, "there are more than %d variables", MICA_VARIABLES_MAX);
+    if (i == parser->variable_count) {
+        memcpy(parser->variables[i], name, length);
+        parser->names[i] = parser->variables[i];
+        ++parser->variable_count;
+    }
+    *out = mica_variable(i + 1);
+    return true;
+}
+
+/* After the number sign: index and generation. */
+static bool take_handle(parser *parser, mica_node *out)
+{
+    uint32_t position = position_of(parser) - 1;
+    uint64_t numbers[2] = {0, 0};
+    for (uint32_t i = 0; i < 2; ++i) {
+        size_t digits = strspn(parser->at, "0123456789");
+        if (!digits || digits > 10)
+            return fail_here(parser, "a number of at most ten digits");
+        numbers[i] = strtoull(parser->at, NULL, 10);
+        parser->at += digits;
+        if (!i && *parser->at++ != ':') {
+            --parser->at;
+            return fail_here(parser, "':' and the generation of the entity");
+        }
+    }
+    *out = mica_fixed((mica_entity){(uint32_t)numbers[0], (uint32_t)numbers[1]});
+    if (numbers[0] <= UINT32_MAX && numbers[1] <= UINT32_MAX && mica_is_alive(parser->world, out->entity))
+        return true;
+    return fail_at(parser, position, "the entity #%" PRIu64 ":%" PRIu64 " is not alive", numbers[0], numbers[1]);
+}
+
+static bool fail_unknown_entity(parser *parser, uint32_t position, const char *name)
+{
+    char hint[100];
+    micap_guess guess = {.wrong = name};
+    const micap_archetypes *archetypes = &parser->world->archetypes;
+    for (uint32_t i = 0; i < archetypes->count; ++i)
+        for (uint32_t k = 0; k < archetypes->by_id[i]->chunk_count; ++k)
+            for (uint32_t row = 0; row < archetypes->by_id[i]->chunks[k]->count; ++row) {
+                const char *known =
+                    mica_name_get(parser->world, micap_chunk_entities(archetypes->by_id[i]->chunks[k])[row]);
+                if (known)
+                    micap_guess_try(&guess, known);
+            }
+    return fail_at(parser, position, "there is no entity \"%.60s\"%s", name,
+                   micap_guess_text(&guess, hint, sizeof hint));
+}
+
+/* An entity: a variable, a name or path, a handle, '*' for each and '_' for any. */
+static bool take_node(parser *parser, mica_node *out)
+{
+    char name[NAME_BYTES];
+    skip_blanks(parser);
+    uint32_t position = position_of(parser);
+    if (take(parser, '$'))
+        return take_variable(parser, out);
+    if (take(parser, '#'))
+        return take_handle(parser, out);
+    if (take(parser, '*')) {
+        *out = mica_each();
+        return true;
+    }
+    if (*parser->at == '_' && !is_of_name(parser->at[1])) {
+        ++parser->at;
+        *out = mica_any();
+        return true;
+    }
+    if (!take_name(parser, name, "an entity ($variable, name, #index:generation, * or _)"))
+        return false;
+    *out = mica_fixed(mica_find_from(parser->world, mica_nil(), name));
+    return !mica_is_nil(out->entity) || fail_unknown_entity(parser, position, name);
+}
+
+/* Whether a certain word stands here, before another one or a relation; then it is taken. */
+static bool take_keyword(parser *parser, const char *word)
+{
+    skip_blanks(parser);
+    size_t length = strlen(word);
+    if (name_length(parser->at) != length || memcmp(parser->at, word, length) != 0)
+        return false;
+    const char *next = parser->at + length + strspn(parser->at + length, " \t\r\n");
+    if (!is_of_name(*next) && *next != '"')
+        return false;
+    parser->at = next;
+    return true;
+}
+
+/* "up", "down" or "cascade" and a relation; "self" before it. */
+static bool take_traversal(parser *parser, mica_term *term)
+{
+    term->or_self = take_keyword(parser, "self");
+    mica_component *along = take_keyword(parser, "up")        ? &term->up
+                            : take_keyword(parser, "down")    ? &term->down
+                            : take_keyword(parser, "cascade") ? &term->cascade
+                                                              : NULL;
+    if (!along)
+        return !term->or_self || fail_here(parser, "up, down or cascade");
+    return take_component(parser, along);
+}
+
+/* How fields are compared; longer signs come first. */
+static const struct {
+    const char *sign;
+    mica_comparison compare;
+} comparisons[] = {{"<=", MICA_AT_MOST}, {">=", MICA_AT_LEAST}, {"!=", MICA_NOT_EQUAL},
+                   {"<", MICA_LESS},     {">", MICA_GREATER},   {"=", MICA_EQUAL}};
+enum { COMPARISONS = sizeof comparisons / sizeof *comparisons };
+
+/* A number, true, false, or an entity. */
+static bool take_key(parser *parser, mica_key *out)
+{
+    skip_blanks(parser);
+    const char *digits = parser->at + (*parser->at == '-');
+    mica_node node;
+    if ((*digits >= '0' && *digits <= '9') || *digits == '.' || name_length(digits) == 3) {
+        const char *end = micap_number_key(parser->at, out);
+        if (end) {
+            parser->at = end;
+            return true;
+        }
+    }
+    for (uint32_t value = 0; value < 2; ++value) {
+        const char *word = value ? "true" : "false";
+        if (name_length(parser->at) == strlen(word) && memcmp(parser->at, word, strlen(word)) == 0) {
+            parser->at += strlen(word);
+            *out = mica_key_integer(value);
+            return true;
+        }
+    }
+    if (*parser->at != '#' && *parser->at != '"' && !name_length(parser->at))
+        return fail_here(parser, "a number, true, false or an entity");
+    if (!take_node(parser, &node))
+        return false;
+    *out = mica_key_entity(node.entity);
+    return true;
+}
+
+/* What the field of a term is compared with, after what the term is about. */
+static bool take_comparison(parser *parser, mica_term *term)
+{
+    if (!term->field)
+        return true;
+    skip_blanks(parser);
+    uint32_t i = 0;
+    while (i < COMPARISONS && strncmp(parser->at, comparisons[i].sign, strlen(comparisons[i].sign)) != 0)
+        ++i;
+    if (i == COMPARISONS)
+        return fail_here(parser, "=, !=, <, <=, > or >=");
+    parser->at += strlen(comparisons[i].sign);
+    term->compare = comparisons[i].compare;
+    return take_key(parser, &term->key);
+}
+
+/* What a term is about, in parentheses after the component. */
+static bool take_arguments(parser *parser, mica_term *term)
+{
+    if (!take(parser, '('))
+        return true;
+    if (!take_traversal(parser, term))
+        return false;
+    if (!term->up && !term->down && !term->cascade &&
+        (!take_node(parser, &term->subject) || !take_traversal(parser, term)))
+        return false;
+    if (take(parser, ',') && !take_node(parser, &term->target))
+        return false;
+    return take(parser, ')') || fail_here(parser, "')'");
+}
+
+static bool take_rest(parser *parser, mica_term *term)
+{
+    return take_arguments(parser, term) && take_comparison(parser, term);
+}
+
+/* The access of a term without a word: to read, if there is something to read. */
+static mica_access plain_access(const mica_term *term)
+{
+    const mica_type *type = mica_component_type(term->component);
+    bool has_column = type->relation
+                          ? term->target.kind != MICA_NODE_DEFAULT && type->field_count > 2 && !type->transitive
+                          : type->size_bytes != 0;
+    return has_column && !term->field ? MICA_ACCESS_READ : MICA_ACCESS_HAS;
+}
+
+/* Adds a term, if it can be used with the others. */
+static bool add_term(parser *parser, uint32_t position, mica_term term)
+{
+    mica_component component = term.component;
     if (parser->count == MICA_TERMS_MAX)
         return fail_at(parser, position, "there are more than %d terms", MICA_TERMS_MAX);
-    if (access == MICA_ACCESS_READ && !mica_component_type(component)->size_bytes)
-        access = MICA_ACCESS_HAS;
-    parser->terms[parser->count++] = (mica_term){component, access};
+    if (term.access == MICA_ACCESS_READ)
+        term.access = plain_access(&term);
+    parser->positions[parser->count] = position;
+    parser->terms[parser->count++] = term;
     mica_query_def def = {.terms = parser->terms, .term_count = parser->count};
     micap_problem problem;
     if (micap_query_check_term(parser->world, &def, parser->count - 1, &problem))
@@ -155,14 +397,16 @@ static bool add_term(parser *parser, uint32_t position, mica_component component
 }
 
 /* The rest of a group, after the component that it begins with. */
-static bool take_group(parser *parser, uint32_t position, mica_component component)
+static bool take_group(parser *parser, uint32_t position, mica_term term)
 {
-    if (!add_term(parser, position, component, MICA_ACCESS_EITHER))
+    term.access = MICA_ACCESS_EITHER;
+    if (!add_term(parser, position, term))
         return false;
     while (take(parser, '|')) {
         skip_blanks(parser);
         position = position_of(parser);
-        if (!take_component(parser, &component) || !add_term(parser, position, component, MICA_ACCESS_OR))
+        term = (mica_term){.access = MICA_ACCESS_OR};
+        if (!take_subject(parser, &term) || !take_rest(parser, &term) || !add_term(parser, position, term))
             return false;
     }
     return true;
@@ -170,11 +414,11 @@ static bool take_group(parser *parser, uint32_t position, mica_component compone
 
 static bool take_term(parser *parser)
 {
-    mica_component component;
+    mica_term term = {.access = MICA_ACCESS_WITHOUT};
     skip_blanks(parser);
     uint32_t position = position_of(parser);
     if (take(parser, '!'))
-        return take_component(parser, &component) && add_term(parser, position, component, MICA_ACCESS_WITHOUT);
+        return take_subject(parser, &term) && take_rest(parser, &term) && add_term(parser, position, term);
     bool is_optional = take(parser, '?');
     uint32_t word = take_word(parser);
     mica_access access = word < WORDS ? words[word].access : MICA_ACCESS_READ;
@@ -182,11 +426,24 @@ static bool take_term(parser *parser)
         return fail_at(parser, position, "an optional component is read or written, not \"%s\"", words[word].word);
     if (is_optional)
         access = access == MICA_ACCESS_WRITE ? MICA_ACCESS_MAYBE_WRITE : MICA_ACCESS_MAYBE_READ;
-    if (!take_component(parser, &component))
+    term.access = access;
+    if (!take_subject(parser, &term) || !take_rest(parser, &term))
         return false;
     skip_blanks(parser);
-    return access == MICA_ACCESS_READ && *parser->at == '|' ? take_group(parser, position, component)
-                                                            : add_term(parser, position, component, access);
+    return access == MICA_ACCESS_READ && *parser->at == '|' ? take_group(parser, position, term)
+                                                            : add_term(parser, position, term);
+}
+
+/* Terms about other entities are also checked together. */
+static bool check_pattern(parser *parser, const mica_query_def *def)
+{
+    bool is_pattern = false;
+    for (uint32_t i = 0; i < parser->count; ++i)
+        is_pattern |= micap_term_is_pattern(&parser->terms[i]);
+    uint32_t term;
+    const char *problem = is_pattern ? micap_pattern_problem(def, &term) : NULL;
+    return !problem || fail_at(parser, parser->positions[term], "%.60s: %s",
+                               mica_component_type(parser->terms[term].component)->name, problem);
 }
 
 static bool parse(parser *parser)
@@ -207,10 +464,16 @@ mica_query *mica_query_text(mica_world *world, const char *text, mica_value_erro
         return NULL;
     parser parser = {.world = world, .text = text, .at = text};
     mica_query *query = NULL;
-    if (parse(&parser)) {
-        query = mica_query_create(world, &(mica_query_def){.terms = parser.terms, .term_count = parser.count});
+    mica_query_def def = {.terms = parser.terms, .variables = parser.names};
+    bool is_right = parse(&parser);
+    def.term_count = parser.count;
+    def.variable_count = parser.variable_count;
+    if (is_right && check_pattern(&parser, &def)) {
+        query = mica_query_create(world, &def);
         if (!query) /* the world has reported it */
             parser.error = (mica_value_error){.result = MICA_ERROR_MEMORY, .text = "out of memory"};
+        else
+            mica_query_limit(query, MICA_QUERY_TEXT_STEPS);
     } else if (!out_error) {
         micap_fail(world, parser.error.result, (mica_location){0}, "query_text: at %u: %s", parser.error.position,
                    parser.error.text);
@@ -241,23 +504,124 @@ static const char *prefix_of(mica_access access)
     }
 }
 
+static void put_path(micap_text_output *out, const mica_world *world, mica_entity entity)
+{
+    mica_entity scope = mica_name_get_scope(world, entity);
+    if (!mica_is_nil(scope)) {
+        put_path(out, world, scope);
+        micap_output_text(out, "/");
+    }
+    micap_output_text(out, mica_name_get(world, entity));
+}
+
+/* A path in quotes, if it leads to the entity; else its handle. */
+static void put_entity(micap_text_output *out, const mica_world *world, mica_entity entity)
+{
+    char path[NAME_BYTES + 64];
+    snprintf(path, sizeof path, "#%u:%u", entity.index, entity.generation);
+    bool has_path = mica_name_get(world, entity) != NULL;
+    for (mica_entity at = entity; has_path && !mica_is_nil(at); at = mica_name_get_scope(world, at))
+        has_path = mica_name_get(world, at) != NULL;
+    if (has_path) {
+        char named[NAME_BYTES];
+        micap_text_output to = micap_output_begin(named, sizeof named);
+        put_path(&to, world, entity);
+        has_path = micap_output_end(&to) < sizeof named && !strchr(named, '"') &&
+                   mica_same(mica_find_from(world, mica_nil(), named), entity);
+        if (has_path)
+            snprintf(path, sizeof path, "\"%s\"", named);
+    }
+    micap_output_text(out, path);
+}
+
+static void put_node(micap_text_output *out, const mica_query *query, mica_node node)
+{
+    const char *name = node.kind == MICA_NODE_VARIABLE ? micap_pattern_name(query->pattern, node.variable) : NULL;
+    char number[16];
+    switch (node.kind) {
+    case MICA_NODE_EACH: micap_output_text(out, "*"); break;
+    case MICA_NODE_ANY: micap_output_text(out, "_"); break;
+    case MICA_NODE_ENTITY: put_entity(out, query->world, node.entity); break;
+    case MICA_NODE_VARIABLE:
+        snprintf(number, sizeof number, "%u", node.variable);
+        micap_output_text(out, "$");
+        micap_output_text(out, name ? name : number);
+        break;
+    default: micap_output_text(out, "$this"); break;
+    }
+}
+
+static void put_arguments(micap_text_output *out, const mica_query *query, const mica_term *term)
+{
+    mica_component along = term->up ? term->up : term->down ? term->down : term->cascade;
+    bool has_subject = term->subject.kind > MICA_NODE_THIS || term->target.kind != MICA_NODE_DEFAULT;
+    if (!has_subject && !along)
+        return;
+    micap_output_text(out, "(");
+    if (has_subject)
+        put_node(out, query, term->subject);
+    if (along) {
+        micap_output_text(out, has_subject ? " " : "");
+        micap_output_text(out, term->or_self ? "self " : "");
+        micap_output_text(out, term->up ? "up " : term->down ? "down " : "cascade ");
+        put_name(out, mica_component_type(along)->name);
+    }
+    if (term->target.kind != MICA_NODE_DEFAULT) {
+        micap_output_text(out, ", ");
+        put_node(out, query, term->target);
+    }
+    micap_output_text(out, ")");
+}
+
+static void put_comparison(micap_text_output *out, const mica_query *query, const mica_term *term)
+{
+    char number[MICAP_KEY_TEXT_BYTES];
+    uint32_t i = 0;
+    while (comparisons[i].compare != term->compare)
+        ++i;
+    micap_output_text(out, " ");
+    micap_output_text(out, comparisons[i].sign);
+    micap_output_text(out, " ");
+    if (term->key.kind == MICA_KIND_ENTITY) {
+        if (mica_is_alive(query->world, term->key.as.entity)) {
+            put_entity(out, query->world, term->key.as.entity);
+            return;
+        }
+        snprintf(number, sizeof number, "#%u:%u", term->key.as.entity.index, term->key.as.entity.generation);
+    } else {
+        micap_key_write(term->key, number);
+    }
+    micap_output_text(out, number);
+}
+
+/* The name of the component and of the field that is compared. */
+static void put_term_name(micap_text_output *out, const mica_term *term)
+{
+    char name[2 * NAME_BYTES];
+    snprintf(name, sizeof name, "%s%s%s", mica_component_type(term->component)->name, term->field ? "." : "",
+             term->field ? term->field : "");
+    put_name(out, name);
+}
+
 size_t mica_query_write_text(const mica_query *query, char *text, size_t capacity)
 {
     if (MICAP_MISSING(NULL, query) || MICAP_MISSING_ARRAY(query->world, text, capacity))
         return 0;
     micap_text_output out = micap_output_begin(text, capacity);
     for (uint32_t i = 0; i < query->term_count; ++i) {
-        mica_access access = query->terms[i].access;
-        const mica_type *type = mica_component_type(query->terms[i].component);
-        bool is_tag = access == MICA_ACCESS_HAS && !type->size_bytes;
-        micap_output_text(&out, !i ? "" : access == MICA_ACCESS_OR ? " | " : ", ");
-        micap_output_text(&out, prefix_of(access));
+        const mica_term *term = &query->terms[i];
+        bool is_plain = term->access == plain_access(term);
+        micap_output_text(&out, !i ? "" : term->access == MICA_ACCESS_OR ? " | " : ", ");
+        micap_output_text(&out, prefix_of(term->access));
         for (uint32_t word = 0; word < WORDS; ++word)
-            if (words[word].access == access && !is_tag) {
+            if (words[word].access == term->access && !is_plain) {
                 micap_output_text(&out, words[word].word);
                 micap_output_text(&out, " ");
             }
-        put_name(&out, type->name);
+        put_term_name(&out, term);
+        put_arguments(&out, query, term);
+        if (term->field)
+            put_comparison(&out, query, term);
     }
     return micap_output_end(&out);
 }

@@ -2,6 +2,7 @@
 #include "base/argument.h"
 #include "base/call_location.h"
 #include "base/assert.h"
+#include "core/query/pattern_view.h"
 #include "core/query/query_chunks.h"
 #include "core/query/query_filter.h"
 #include "core/query/query_sort.h"
@@ -49,6 +50,8 @@ static mica_view begin(mica_query *query, mica_version since)
         begin_listed(&view, query);
     else if (query->join_count && !query->compare) /* an order drives by itself */
         micap_join_begin(&view, query);
+    else if (query->pattern)
+        micap_pattern_begin(&view, query);
     return view;
 }
 
@@ -122,6 +125,8 @@ static MICAP_COLD bool next_special(mica_view *view, mica_query *query)
                    query->name);
         return false;
     }
+    if (query->pattern)
+        return micap_pattern_next(view);
     if (query->compare)
         return next_sorted(view, query);
     return query->join_count ? micap_join_next(view, query) : next_filtered(view, query);
@@ -155,13 +160,13 @@ enum { PREFETCH_BYTES = 512 };
 
 static MICAP_INLINE void prefetch_listed(const micap_listed_chunk *next, uint32_t entry_bytes, uint32_t term_count)
 {
-    __builtin_prefetch(micap_listed_chunk_after(next, entry_bytes)->chunk);
-    __builtin_prefetch(next->stamps, 1);
+    MICAP_PREFETCH(micap_listed_chunk_after(next, entry_bytes)->chunk);
+    MICAP_PREFETCH(next->stamps, 1);
     for (uint32_t i = 0; i < term_count; ++i) {
         uintptr_t values = (uintptr_t)next->columns[i]; /* or NULL: it does no harm */
 #pragma GCC unroll 8
         for (uint32_t at = 0; at < PREFETCH_BYTES; at += MICAP_CACHE_LINE)
-            __builtin_prefetch((const char *)(values + at));
+            MICAP_PREFETCH((const char *)(values + at));
     }
 }
 
@@ -174,14 +179,14 @@ void micap_view_show_singletons(mica_view *view, const mica_query *query)
 }
 
 /* A call at the end, so that its caller keeps nothing on the stack. */
-static __attribute__((noinline)) bool add_singletons(mica_view *view, const mica_query *query)
+static MICAP_NOINLINE bool add_singletons(mica_view *view, const mica_query *query)
 {
     micap_view_show_singletons(view, query);
     return true;
 }
 
 /* The chunks of a list that is valid: it stays so while the structure of the world is the same. */
-static __attribute__((noinline)) bool next_listed(mica_view *view, mica_query *query)
+static MICAP_NOINLINE bool next_listed(mica_view *view, mica_query *query)
 {
     const micap_chunk_list *list = &query->chunk_list;
     const micap_listed_chunk *entry = view->private_.listed, *end = list->end;
@@ -209,7 +214,7 @@ static inline bool is_unchanged(const micap_listed_chunk *entry, mica_version si
 }
 
 /* The same for a query that asks what has changed. */
-static __attribute__((noinline)) bool next_changed(mica_view *view, mica_query *query)
+static MICAP_NOINLINE bool next_changed(mica_view *view, mica_query *query)
 {
     const micap_chunk_list *list = &query->chunk_list;
     const micap_listed_chunk *entry = view->private_.listed, *end = list->end;
@@ -231,7 +236,7 @@ static __attribute__((noinline)) bool next_changed(mica_view *view, mica_query *
 }
 
 /* Whole chunks, one after the other. */
-static __attribute__((noinline)) bool next_whole(mica_view *view, mica_query *query)
+static MICAP_NOINLINE bool next_whole(mica_view *view, mica_query *query)
 {
     step at = {view->private_.match, view->private_.chunk_index};
     micap_chunk *chunk = next_chunk(query, &at);
@@ -297,7 +302,7 @@ static inline const void *read_term(const mica_view *view, uint32_t term)
 static inline uint32_t column_of(const mica_view *view, uint32_t term)
 {
     size_t at = (size_t)view->private_.match * view->private_.query->term_count + term;
-    return __atomic_load_n(&view->private_.query->columns[at], __ATOMIC_RELAXED);
+    return MICAP_LOAD(&view->private_.query->columns[at], MICAP_RELAXED);
 }
 
 void micap_view_make_ready(mica_view *view)
@@ -377,6 +382,8 @@ static inline void *write_pooled(mica_view *view, uint32_t term)
 static inline void *write_joined(mica_view *view, uint32_t term)
 {
     const mica_query *query = view->private_.query;
+    if (query->pattern)
+        return micap_pattern_write(view, term);
     if (MICAP_UNLIKELY(view->count > 1))
         return micap_join_write(view, term);
     if (query->pool_steps[term])
@@ -391,8 +398,7 @@ static inline void *write_joined(mica_view *view, uint32_t term)
 }
 
 /* A call at the end, so that a view of one slice keeps nothing on the stack. */
-static __attribute__((noinline)) void *write_slices(mica_view *view, uint32_t column, void *values,
-                                                    mica_version version)
+static MICAP_NOINLINE void *write_slices(mica_view *view, uint32_t column, void *values, mica_version version)
 {
     micap_touch_column(view->world, view->private_.chunk, column, view->private_.row, view->count, version);
     return values;
@@ -403,7 +409,7 @@ static MICAP_INLINE void *write_term(mica_view *view, uint32_t term)
     void *values = view->private_.columns[term];
     if (MICAP_UNLIKELY(!values))
         return no_column(view, term);
-    if (MICAP_UNLIKELY(view->private_.query->join_count))
+    if (MICAP_UNLIKELY(view->private_.query->is_joined))
         return write_joined(view, term);
     uint32_t column = column_of(view, term);
     if (MICAP_UNLIKELY(column == MICAP_COLUMN_SINGLETON))
@@ -424,11 +430,10 @@ void *micap_view_write_term(mica_view *view, uint32_t term)
 void micap_view_fill_columns(mica_view *view, void **columns)
 {
     const mica_query *query = view->private_.query;
-    bool is_stamped = micap_view_stamp_columns(view);
-    for (uint32_t i = 0; i < query->term_count; ++i) {
-        bool writes = !is_stamped && micap_access_writes(query->terms[i].access);
-        columns[i] = micap_lend_column(view, i, writes ? micap_view_write_term(view, i) : view->private_.columns[i]);
-    }
+    uint32_t written = micap_view_stamp_columns(view) ? 0 : query->written;
+    for (uint32_t i = 0; i < query->term_count; ++i)
+        columns[i] =
+            micap_lend_column(view, i, written >> i & 1 ? micap_view_write_term(view, i) : view->private_.columns[i]);
 }
 
 void *mica_view_write_id(mica_view *view, mica_component component)
@@ -480,16 +485,17 @@ void *mica_view_write_at(mica_view *view, uint32_t term)
     return NULL;
 }
 
-/* Whether the component of a term is there, which all rows of a view have in common. */
-static bool has_term(const mica_view *view, uint32_t term)
+bool micap_view_has_term(const mica_view *view, uint32_t term)
 {
-    mica_term asked = view->private_.query->terms[term];
-    if (micap_access_demands(asked.access) || view->private_.columns[term])
+    const mica_term *asked = &view->private_.query->terms[term];
+    if (micap_access_demands(asked->access) || view->private_.columns[term])
         return true;
-    if (!micap_access_reads(asked.access) || !micap_type_of(asked.component)->leaves)
+    if (view->private_.query->pattern)
+        return micap_pattern_has(view, term);
+    if (!micap_access_reads(asked->access) || !micap_type_of(asked->component)->leaves)
         return false;
-    return micap_is_pooled(asked.component) ? micap_join_row(view, term) != MICAP_ROW_NONE
-                                            : micap_archetype_has(view->private_.chunk->archetype, asked.component);
+    return micap_is_pooled(asked->component) ? micap_join_row(view, term) != MICAP_ROW_NONE
+                                             : micap_archetype_has(view->private_.chunk->archetype, asked->component);
 }
 
 bool mica_view_has_id(const mica_view *view, mica_component component)
@@ -502,7 +508,7 @@ bool mica_view_has_id(const mica_view *view, mica_component component)
     for (uint32_t i = 0; i < query->term_count; ++i) {
         if (query->terms[i].component != component)
             continue;
-        if (has_term(view, i))
+        if (micap_view_has_term(view, i))
             return true;
         is_known = true;
     }
@@ -517,7 +523,7 @@ bool mica_view_has_at(const mica_view *view, uint32_t term)
         return false;
     micap_check_view(view);
     if (term < view->private_.query->term_count)
-        return has_term(view, term);
+        return micap_view_has_term(view, term);
     micap_fail(view->world, MICA_ERROR_INVALID, micap_place_of_call(view->private_.query->location),
                "%s: there is no term %u, but %u terms", view->private_.query->name, term,
                view->private_.query->term_count);
@@ -528,6 +534,11 @@ bool mica_view_has_at(const mica_view *view, uint32_t term)
 static const uint8_t *enabled_rows(const mica_view *view, uint32_t term)
 {
     mica_component component = view->private_.query->terms[term].component;
+    if (view->private_.query->pattern) {
+        view = micap_pattern_inner(view, term, &term);
+        if (!view)
+            return NULL;
+    }
     if (micap_is_pooled(component)) {
         uint32_t row = micap_join_row(view, term);
         return row == MICAP_ROW_NONE ? NULL : micap_pool_of(view->world, component)->enabled + row;
@@ -559,8 +570,8 @@ const uint8_t *mica_view_enabled_id(const mica_view *view, mica_component compon
 uint64_t mica_query_count(mica_query *query)
 {
     uint64_t count = 0;
-    if (query && query->join_count)
-        return micap_join_count(query);
+    if (query && query->is_joined)
+        return query->pattern ? micap_pattern_count(query) : micap_join_count(query);
     for (uint32_t match = 0; query && match < query->match_count; ++match) {
         const micap_archetype *archetype = query->archetypes[match];
         if (!query->filter_count) {
@@ -587,8 +598,9 @@ bool mica_query_matches(mica_query *query, mica_entity entity)
 {
     if (!query)
         return false;
-    if (query->join_count)
-        return micap_join_matches(query, entity, query->last_mark);
+    if (query->is_joined)
+        return query->pattern ? micap_pattern_matches(query, entity)
+                              : micap_join_matches(query, entity, query->last_mark);
     micap_row spot = micap_locate(query->world, entity);
     return micap_is_row(spot) && micap_query_matches_archetype(query, spot.chunk->archetype) &&
            micap_query_row_passes(query, spot.chunk, spot.row, query->last_mark);

@@ -3,6 +3,7 @@
 #ifndef MICAP_CORE_QUERY_VIEW_H
 #define MICAP_CORE_QUERY_VIEW_H
 
+#include "base/assert.h"
 #include "core/query/query.h"
 #include "core/world/world.h"
 #include "core/storage/chunk_write.h"
@@ -50,12 +51,12 @@ static inline void micap_view_show(mica_view *view, mica_query *query, micap_chu
     view->private_.ready_count = row % MICA_SLICE_ROWS + count <= MICA_SLICE_ROWS ? query->ready_count : 0;
     uint32_t i = 0, written = query->written;
     for (; i < query->ready_count; ++i, written >>= 1) {
-        uint32_t column = __atomic_load_n(&columns[i], __ATOMIC_RELAXED);
+        uint32_t column = MICAP_LOAD(&columns[i], MICAP_RELAXED);
         view->private_.columns[i] = micap_column_at(lanes, column, row);
         view->private_.stamps[i] = (written & 1) && column < MICAP_COLUMN_UNKNOWN ? &stamps[column] : NULL;
     }
     for (; MICAP_UNLIKELY(i < query->term_count); ++i)
-        view->private_.columns[i] = micap_column_at(lanes, __atomic_load_n(&columns[i], __ATOMIC_RELAXED), row);
+        view->private_.columns[i] = micap_column_at(lanes, MICAP_LOAD(&columns[i], MICAP_RELAXED), row);
     if (MICAP_UNLIKELY(query->has_singletons))
         micap_view_show_singletons(view, query);
 }
@@ -67,11 +68,11 @@ void micap_view_make_ready(mica_view *view);
 /* The structure of a view that is shown part by part: mica_view_next refuses it. */
 #define MICAP_STRUCTURE_NONE UINT64_MAX
 
-/* Zeroes a view, except for its columns: each step writes those the query has, and zeroing the rest cost more than a small loop. */
+/* Zeroes a view, except for its columns and the rows ahead: each step writes those the query has, and zeroing the rest cost more than a small loop. */
 static inline void micap_view_clear(mica_view *view)
 {
     memset(view, 0, offsetof(mica_view, private_.columns));
-    memset(&view->private_.chunk, 0, sizeof *view - offsetof(mica_view, private_.chunk));
+    memset(&view->private_.chunk, 0, offsetof(mica_view, private_.ahead_rows) - offsetof(mica_view, private_.chunk));
 }
 
 /* Initializes a view that shows nothing yet, for micap_view_show. */
@@ -95,6 +96,8 @@ static inline mica_version micap_view_version(const mica_view *view)
     return view->private_.version ? view->private_.version : micap_version(view->world);
 }
 
+/* Whether the component of a term is there, which all rows of a view have in common. */
+bool micap_view_has_term(const mica_view *view, uint32_t term);
 /* The column of a term, to be written: stamps its rows. */
 void *micap_view_write_term(mica_view *view, uint32_t term);
 /* Stamps all columns that are written, if all terms are ready and no snapshot needs a copy first. If it returns true, the columns of the

@@ -3,6 +3,7 @@
 
 #include "base/argument.h"
 #include "base/call_location.h"
+#include "core/query/pattern_view.h"
 #include "core/query/query_join.h"
 #include "core/query/view.h"
 #include "core/storage/pool_lookup.h"
@@ -32,6 +33,11 @@ static uint32_t term_of(const mica_view *view, mica_component component, bool wr
 /* The values of a leaf, starting with the first row of the view. */
 static void *column_of(const mica_view *view, uint32_t term, const micap_leaf *leaf)
 {
+    if (view->private_.query->pattern) {
+        view = micap_pattern_inner(view, term, &term);
+        if (!view || !micap_view_has_term(view, term))
+            return NULL;
+    }
     if (!micap_is_pooled(view->private_.query->terms[term].component))
         return micap_row_leaf((micap_row){view->private_.chunk, view->private_.row}, leaf);
     const mica_pool *pool = micap_pool_of(view->world, view->private_.query->terms[term].component);
@@ -59,6 +65,8 @@ static void *write_field(mica_view *view, mica_component component, size_t offse
     if (!column)
         return NULL;
     mica_version version = micap_view_version(view);
+    if (view->private_.query->pattern)
+        view = micap_pattern_inner(view, term, &term); /* which has the column */
     if (micap_is_pooled(component)) {
         mica_pool *pool = micap_pool_of(view->world, component);
         MICAP_ASSERT(pool, "the query has the term");

@@ -1,6 +1,7 @@
 /* Views of tracked components (.track_changed) that are written without marking all of their rows as changed. */
 #include "base/argument.h"
 #include "base/call_location.h"
+#include "core/query/pattern_view.h"
 #include "core/query/query_join.h"
 #include "core/query/view.h"
 #include "core/storage/chunk_write.h"
@@ -37,6 +38,10 @@ void *mica_view_write_unmarked_id(mica_view *view, mica_component component)
         return mica_view_write_id(view, component); /* which reports what is wrong */
     micap_check_view(view);
     mica_version version = micap_view_version(view);
+    const mica_view *outer = view;
+    uint32_t outer_term = term;
+    if (view->private_.query->pattern && !(view = micap_pattern_inner(outer, term, &term)))
+        return NULL; /* another loop has taken its place */
     if (micap_is_pooled(component))
         micap_pool_touch_unmarked(micap_pool_of(view->world, component), 0, micap_join_row(view, term), view->count,
                                   version);
@@ -44,7 +49,7 @@ void *mica_view_write_unmarked_id(mica_view *view, mica_component component)
         micap_touch_unmarked(view->world, view->private_.chunk,
                              micap_chunk_find(view->private_.chunk, component)->column, view->private_.row, view->count,
                              version);
-    return micap_lend_column(view, term, values);
+    return micap_lend_column(outer, outer_term, values);
 }
 
 static MICAP_COLD void report_mark(const mica_view *view, mica_component component, const char *problem)
@@ -74,6 +79,12 @@ void mica_view_mark_id(mica_view *view, mica_component component, uint32_t row)
         return;
     }
     mica_version version = micap_view_version(view);
+    if (view->private_.query->pattern) {
+        view = micap_pattern_inner(view, term, &term);
+        if (!view)
+            return;
+        row = row < view->count ? row : 0; /* of other entities there is one value for all rows */
+    }
     if (micap_is_pooled(component)) {
         uint32_t first = micap_join_row(view, term);
         if (first != MICAP_ROW_NONE)

@@ -194,7 +194,7 @@ mica_result mica_resume_end(mica_resume *resume)
     bool fine = !world->undo.before && read_modules(resume) && prepare_modules(resume) &&
                 micap_resume_prepare_pools(world, records[MICAP_STATE_POOLS]) &&
                 micap_resume_load_removals(world, records[MICAP_STATE_REMOVALS]) &&
-                micap_stale_names_load(world, records[MICAP_STATE_NAMES]) &&
+                micap_scoped_names_load(world, records[MICAP_STATE_NAMES]) &&
                 micap_resume_arrange_rows(world, records[MICAP_STATE_ARCHETYPES]);
     if (!fine) {
         mica_resume_cancel(resume);

@@ -68,7 +68,14 @@ static bool has_order(const mica_pool *pool)
     return pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_HASH;
 }
 
-/* Adds the rows of dead entities that the saved pool still had. Their values are not visible. */
+/* Whether the pool has no room for a row of this dead entity: the row of its index is of a later entity, or it has its only one. */
+static bool is_taken(const mica_pool *pool, mica_entity dead)
+{
+    uint32_t row = micap_pool_row_at(pool, dead.index);
+    return row != MICAP_ROW_NONE && !(pool->next && mica_same(pool->owners[row], dead));
+}
+
+/* Adds the rows of dead entities that the saved pool still had, in a pool for many all of them. Their values are not visible. */
 static bool add_dead_rows(mica_world *world, const saved_pool *saved)
 {
     mica_pool *pool = saved->pool;
@@ -77,7 +84,7 @@ static bool add_dead_rows(mica_world *world, const saved_pool *saved)
     bool may_have = pool->may_hold_dead && has_order(pool) && !pool->group, fine = true;
     for (uint64_t i = 0; may_have && fine && i < saved->row_count; ++i) {
         mica_entity owner = micap_handle_runs_take(&runs, &owners);
-        if (mica_is_nil(owner) || mica_is_alive(world, owner) || micap_pool_row_at(pool, owner.index) != MICAP_ROW_NONE)
+        if (mica_is_nil(owner) || mica_is_alive(world, owner) || is_taken(pool, owner))
             continue;
         fine = micap_pool_reserve_rows(pool, 1) && micap_pool_reserve_entity(pool, owner.index) &&
                micap_pool_make_value(pool, micap_pool_next_row(pool, owner), NULL);
@@ -114,34 +121,88 @@ bool micap_resume_prepare_pools(mica_world *world, micap_reader reader)
     return fine;
 }
 
+/* The instances of all entities of a pool for many, so that finding one of many takes no walk. Rows are those that the pool had when the
+ * list was made; the last two arrays follow them when rows are swapped. */
+typedef struct instance_list {
+    uint32_t *rows;   /* entity by entity, in their order; NULL: not for many, or there is no memory */
+    uint32_t *begins; /* by the row of a first instance: where its entity begins in `rows` */
+    uint32_t *now;    /* by row: where it is */
+    uint32_t *was;    /* by row: which one is there */
+} instance_list;
+
+static size_t list_bytes(const mica_pool *pool)
+{
+    return 4 * sizeof(uint32_t) * (size_t)pool->row_limit;
+}
+
+static instance_list list_instances(const mica_pool *pool)
+{
+    instance_list list = {0};
+    uint32_t count = pool->row_limit, position = 0;
+    if (!pool->next || !count)
+        return list;
+    list.rows = micap_allocate(pool->memory, list_bytes(pool), MICAP_ARRAY_ALIGNMENT);
+    if (!list.rows)
+        return list;
+    list.begins = list.rows + count;
+    list.now = list.begins + count;
+    list.was = list.now + count;
+    for (uint32_t row = 0; row < count; ++row) {
+        list.now[row] = list.was[row] = row;
+        if (!micap_pool_is_first(pool, row))
+            continue;
+        list.begins[row] = position;
+        for (uint32_t at = row; at != MICAP_ROW_NONE; at = pool->next[at])
+            list.rows[position++] = at;
+    }
+    return list;
+}
+
 /* The row of an instance of an entity, or MICAP_ROW_NONE. */
-static uint32_t find_row(const mica_pool *pool, mica_entity owner, uint64_t number)
+static uint32_t find_row(const mica_pool *pool, const instance_list *list, mica_entity owner, uint64_t number)
 {
     uint32_t row = micap_pool_row(pool, owner);
+    if (row != MICAP_ROW_NONE && list->rows) {
+        uint32_t begin = list->begins[list->was[row]];
+        if (number >= pool->row_limit - begin)
+            return MICAP_ROW_NONE;
+        row = list->now[list->rows[begin + number]];
+        return mica_same(pool->owners[row], owner) ? row : MICAP_ROW_NONE;
+    }
     for (; number && row != MICAP_ROW_NONE; --number)
         row = pool->next[row];
     return row;
 }
 
-/* Whether the pool has the rows that bytes say, each once. */
-static bool fits(const saved_pool *saved)
+/* Whether the pool has the rows that bytes say. */
+static bool fits(const saved_pool *saved, const instance_list *list)
 {
     const mica_pool *pool = saved->pool;
     micap_reader owners = saved->owners, numbers = saved->numbers;
     micap_handle_runs handle_runs = {0};
     micap_number_runs number_runs = {0};
-    if (!has_order(pool) || pool->row_limit != saved->row_count)
-        return false;
     for (uint64_t i = 0; i < saved->row_count; ++i) {
         mica_entity owner = micap_handle_runs_take(&handle_runs, &owners);
         uint64_t number = pool->next ? micap_number_runs_take(&number_runs, &numbers) : 0;
-        if (find_row(pool, owner, number) == MICAP_ROW_NONE)
+        if (find_row(pool, list, owner, number) == MICAP_ROW_NONE)
             return false;
     }
     return true;
 }
 
-static void arrange(const saved_pool *saved, mica_version version)
+static void swap_rows(mica_pool *pool, const instance_list *list, uint32_t a, uint32_t b, mica_version version)
+{
+    micap_pool_swap_rows(pool, a, b, version);
+    if (!list->rows)
+        return;
+    uint32_t was = list->was[a];
+    list->was[a] = list->was[b];
+    list->was[b] = was;
+    list->now[list->was[a]] = a;
+    list->now[was] = b;
+}
+
+static void arrange(const saved_pool *saved, const instance_list *list, mica_version version)
 {
     mica_pool *pool = saved->pool;
     micap_reader owners = saved->owners, numbers = saved->numbers;
@@ -149,11 +210,23 @@ static void arrange(const saved_pool *saved, mica_version version)
     micap_number_runs number_runs = {0};
     for (uint32_t row = 0; row < saved->row_count; ++row) {
         mica_entity owner = micap_handle_runs_take(&handle_runs, &owners);
-        uint32_t from = find_row(pool, owner, pool->next ? micap_number_runs_take(&number_runs, &numbers) : 0);
+        uint32_t from = find_row(pool, list, owner, pool->next ? micap_number_runs_take(&number_runs, &numbers) : 0);
         if (from > row) /* an entity that invalid bytes name twice is there already */
-            micap_pool_swap_rows(pool, row, from, version);
+            swap_rows(pool, list, row, from, version);
     }
     ++pool->stamp;
+}
+
+/* Puts rows into the order that bytes say, if the pool has such rows. */
+static void arrange_fitting(const saved_pool *saved, mica_version version)
+{
+    const mica_pool *pool = saved->pool;
+    if (!has_order(pool) || pool->row_limit != saved->row_count)
+        return;
+    instance_list list = list_instances(pool);
+    if (fits(saved, &list))
+        arrange(saved, &list, version);
+    micap_release(pool->memory, list.rows, list_bytes(pool), MICAP_ARRAY_ALIGNMENT);
 }
 
 /* Pools of a group have the same rows first. Those of a saved world do, so that nothing moves; bytes could say anything. */
@@ -227,8 +300,7 @@ void micap_resume_arrange_pools(mica_world *world, micap_reader reader, mica_ver
             continue;
         saved.pool->probe_count = saved.probe_count;
         saved.pool->removed_count = saved.removed_count;
-        if (fits(&saved))
-            arrange(&saved, version);
+        arrange_fitting(&saved, version);
     }
     fill_groups(world, version);
     for (uint64_t i = 0; i < count && take_pool(world, &stamps, &saved); ++i)

@@ -1,11 +1,12 @@
 #include "core/state/stale_references.h"
 
+#include "base/assert.h"
 #include "core/state/resume.h"
 #include "core/storage/pool_lookup.h"
 #include "core/storage/rows.h"
 #include "core/storage/singleton.h"
 #include "type/value_bytes.h"
-#include "pool/pool_edges.h"
+#include "pool/pool_edge_table.h"
 
 /* Where the entities in values of a type are. Those of types with more than that are left out. Entities in lists are counted: their
  * place is the size of the value and their number. */
@@ -115,7 +116,7 @@ static void write_column(const mica_world *world, const micap_archetype *archety
         }
 }
 
-/* Of pools that are not split. */
+/* Of pools that are not split; of pools for many instances, entity by entity. */
 static void write_pool(const mica_world *world, const mica_pool *pool, micap_bytes *bytes)
 {
     reference_list references = {.count = 0};
@@ -124,9 +125,12 @@ static void write_pool(const mica_world *world, const mica_pool *pool, micap_byt
     for (uint32_t row = micap_pool_next_used(pool, 0); has_references(&references) && row < pool->row_limit;
          row = micap_pool_next_used(pool, row + 1)) {
         value_owner owner = {pool->type->name_hash, pool->owners[row], 0};
-        for (uint32_t at = micap_pool_row(pool, owner.entity); at != row; at = pool->next[at])
+        if (pool->next && !micap_pool_is_first(pool, row))
+            continue;
+        for (uint32_t at = row; at != MICAP_ROW_NONE; at = pool->next ? pool->next[at] : MICAP_ROW_NONE) {
+            write_stale(world, owner, &references, micap_pool_value(pool, at), bytes);
             ++owner.instance;
-        write_stale(world, owner, &references, micap_pool_value(pool, row), bytes);
+        }
     }
 }
 
@@ -221,14 +225,14 @@ void micap_stale_references_load(mica_world *world, micap_reader reader)
     }
     for (uint32_t i = 0; i < world->pools.count; ++i)
         if (world->pools.all[i]->edges)
-            micap_edges_restore_table(world->pools.all[i]);
+            micap_edge_table_renew(world->pools.all[i]);
 }
 
-void micap_stale_names_write(const mica_world *world, micap_bytes *bytes)
+void micap_scoped_names_write(const mica_world *world, micap_bytes *bytes)
 {
     for (uint32_t i = 0; i < world->names.entry_count; ++i) {
         const micap_name *name = &world->names.entries[i];
-        if (!name->text || mica_is_nil(name->scope) || mica_is_alive(world, name->scope))
+        if (!name->text || mica_same(name->scope, micap_modules_parent(world, name->entity)))
             continue;
         put_entity(bytes, name->entity);
         put_entity(bytes, name->scope);
@@ -236,32 +240,53 @@ void micap_stale_names_write(const mica_world *world, micap_bytes *bytes)
     }
 }
 
-/* False if memory is short. */
-static bool load_name(mica_world *world, mica_entity entity, mica_entity scope, const char *text, size_t length)
+/* The next name whose entity is alive; `text` does not end with zero. False after the last. */
+static bool take_name(const mica_world *world, micap_reader *reader, micap_name *out_name, size_t *out_length)
 {
-    bool is_name = length && !memchr(text, 0, length) && !memchr(text, '/', length);
-    if (!is_name || !micap_is_row(micap_locate(world, entity)) || mica_name_get(world, entity) || mica_is_nil(scope) ||
-        mica_is_alive(world, scope))
-        return true;
-    char *name = micap_allocate(&world->memory, length + 1, 1);
-    if (!name)
+    while (micap_reader_left(reader)) {
+        out_name->entity = take_entity(reader);
+        out_name->scope = take_entity(reader);
+        out_name->text = (char *)(uintptr_t)micap_reader_take_text(reader, out_length);
+        if (reader->failed)
+            return false;
+        MICAP_ASSERT(out_name->text, "what was read is somewhere");
+        bool is_name =
+            *out_length && !memchr(out_name->text, 0, *out_length) && !memchr(out_name->text, '/', *out_length);
+        if (is_name && micap_is_row(micap_locate(world, out_name->entity)) &&
+            !mica_same(out_name->entity, out_name->scope))
+            return true;
+    }
+    return false;
+}
+
+/* False if memory is short. */
+static bool load_name(mica_world *world, const micap_name *name, size_t length)
+{
+    char *text = micap_allocate(&world->memory, length + 1, 1);
+    if (!text)
         return false;
-    memcpy(name, text, length);
-    name[length] = 0;
-    bool done = !mica_is_nil(mica_find_from(world, scope, name)) ||
-                micap_name_copy(world, &(micap_name){.entity = entity, .scope = scope, .text = name});
-    micap_release(&world->memory, name, length + 1, 1);
+    memcpy(text, name->text, length);
+    text[length] = 0;
+    bool done = micap_name_is_taken(world, name->scope, text) || mica_name_get(world, name->entity) ||
+                micap_name_copy(world, &(micap_name){.entity = name->entity, .scope = name->scope, .text = text});
+    micap_release(&world->memory, text, length + 1, 1);
     return done;
 }
 
-bool micap_stale_names_load(mica_world *world, micap_reader reader)
+bool micap_scoped_names_load(mica_world *world, micap_reader reader)
 {
-    bool done = true;
-    while (done && micap_reader_left(&reader) && !reader.failed) {
-        size_t length;
-        mica_entity entity = take_entity(&reader), scope = take_entity(&reader);
-        const char *text = micap_reader_take_text(&reader, &length);
-        done = reader.failed || load_name(world, entity, scope, text, length);
+    micap_name name;
+    size_t length;
+    /* Names that the file gave are removed first, so that detaching does not move them. What a hook gave stays. */
+    for (micap_reader all = reader; take_name(world, &all, &name, &length);) {
+        const char *given = mica_name_get(world, name.entity);
+        if (given && strlen(given) == length && memcmp(given, name.text, length) == 0)
+            micap_name_forget(world, name.entity);
+        if (!mica_is_nil(name.scope) && mica_same(name.scope, micap_modules_parent(world, name.entity)))
+            micap_modules_detach(world, name.entity);
     }
-    return done;
+    while (take_name(world, &reader, &name, &length))
+        if (!load_name(world, &name, length))
+            return false;
+    return true;
 }

@@ -132,13 +132,24 @@ static void write_archetypes(const mica_world *world, micap_bytes *bytes)
         write_archetype(world, world->archetypes.by_id[i], bytes);
 }
 
-/* The place of an instance among those of its owner. */
-static uint32_t instance_number(const mica_pool *pool, uint32_t row)
+/* The place of each instance among those of its owner, by one pass over the lists of a pool for many. */
+static void write_instance_numbers(const mica_pool *pool, micap_bytes *bytes)
 {
-    uint32_t number = 0;
-    for (uint32_t at = micap_pool_row(pool, pool->owners[row]); at != row; at = pool->next[at])
-        ++number;
-    return number;
+    uint32_t count = pool->next ? pool->row_limit : 0;
+    uint32_t *numbers = count ? micap_allocate(pool->memory, count * sizeof *numbers, MICAP_ARRAY_ALIGNMENT) : NULL;
+    if (!numbers) {
+        bytes->failed |= count != 0;
+        return;
+    }
+    for (uint32_t row = 0; row < count; ++row)
+        if (micap_pool_is_first(pool, row))
+            for (uint32_t at = row, number = 0; at != MICAP_ROW_NONE; at = pool->next[at])
+                numbers[at] = number++;
+    micap_number_runs runs = {.bytes = bytes};
+    for (uint32_t row = 0; row < count; ++row)
+        micap_number_runs_put(&runs, numbers[row]);
+    micap_number_runs_end(&runs);
+    MICAP_RELEASE_ARRAY(pool->memory, numbers, count);
 }
 
 static void write_pool_stamps(const mica_world *world, const mica_pool *pool, micap_bytes *bytes)
@@ -163,10 +174,8 @@ static void write_pool(const mica_world *world, const mica_pool *pool, micap_byt
     micap_bytes_put_number(bytes, pool->probe_count);
     micap_bytes_put_number(bytes, pool->removed_count);
     write_handles(bytes, pool->owners, has_order ? pool->row_limit : 0);
-    micap_number_runs runs = {.bytes = bytes};
-    for (uint32_t row = 0; has_order && pool->next && row < pool->row_limit; ++row)
-        micap_number_runs_put(&runs, instance_number(pool, row));
-    micap_number_runs_end(&runs);
+    if (has_order)
+        write_instance_numbers(pool, bytes);
     micap_bytes_put_number(bytes, pool->kind == MICAP_POOL_TAG ? 0 : pool->row_limit);
     micap_bytes_put_number(bytes, pool->data_lane_count);
     if (pool->kind != MICAP_POOL_TAG)
@@ -245,7 +254,7 @@ static void write_core(const mica_world *world, micap_bytes *bytes)
                    {MICAP_STATE_MARKS, write_marks},
                    {MICAP_STATE_REMOVALS, write_removals},
                    {MICAP_STATE_REFERENCES, micap_stale_references_write},
-                   {MICAP_STATE_NAMES, micap_stale_names_write}};
+                   {MICAP_STATE_NAMES, micap_scoped_names_write}};
     for (uint32_t i = 0; i < sizeof records / sizeof *records; ++i) {
         uint32_t before = bytes->count, begin = begin_record(bytes, records[i].kind);
         records[i].write(world, bytes);

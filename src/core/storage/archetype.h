@@ -4,6 +4,7 @@
 #ifndef MICAP_CORE_STORAGE_ARCHETYPE_H
 #define MICAP_CORE_STORAGE_ARCHETYPE_H
 
+#include "base/assert.h"
 #include "core/storage/chunk.h"
 #include "core/storage/component.h"
 
@@ -36,11 +37,11 @@ typedef enum micap_edge_path {
 
 /* From an archetype by one component: to the archetype without it when it is there, else to the one with it. */
 typedef struct micap_edge {
-    mica_component component;
-    uint16_t column; /* of the component where it is there; MICAP_COLUMN_TAG for a tag */
-    uint8_t path;    /* micap_edge_path */
-    bool
-        calls; /* the component has a function that the step has to call: copy, if it is added with a value; destruct, if it is removed */
+    uint16_t component;  /* 0: not known yet */
+    uint16_t column;     /* of the component where it is there; MICAP_COLUMN_TAG for a tag */
+    uint16_t set_limit;  /* 1 + the bytes of a value that the fast path can add; 0 if the type has a copy function */
+    uint8_t path;        /* micap_edge_path */
+    bool calls_destruct; /* the value that is removed has a destructor */
     struct micap_archetype *end; /* NULL: not known yet */
 } micap_edge;
 
@@ -111,8 +112,8 @@ static inline bool micap_archetype_has(const micap_archetype *archetype, mica_co
     uint32_t slot = archetype->slots[component & archetype->slot_mask];
     uint32_t hit = slot >> 16 == component;
     uint32_t is_known = hit | (slot == MICAP_SLOT_EMPTY);
-    __asm__("" : "+r"(is_known));
-    if (__builtin_expect(is_known != 0, 1))
+    MICAP_OPAQUE_TO_COMPILER(is_known);
+    if (MICAP_LIKELY(is_known))
         return hit;
     return micap_archetype_column(archetype, component) != MICAP_COLUMN_NONE;
 }
@@ -141,7 +142,7 @@ static inline uint32_t micap_next_hooked(const micap_archetype *archetype, uint3
     if (at >= 63)
         return at;
     uint64_t bits = archetype->hooked[kind] >> at;
-    return bits ? at + (uint32_t)__builtin_ctzll(bits) : archetype->component_count;
+    return bits ? at + (uint32_t)MICAP_TRAILING_ZEROS(bits) : archetype->component_count;
 }
 
 static inline uint64_t micap_signature_bit(mica_component component)

@@ -25,7 +25,7 @@ static micap_edge *reserve_edge(mica_world *world, micap_archetype *archetype, m
     }
     micap_edge *edge = micap_archetype_edge(archetype, component);
     if (!edge->component) {
-        edge->component = component;
+        edge->component = (uint16_t)component;
         ++archetype->edge_count;
     }
     return edge;
@@ -91,6 +91,8 @@ micap_edge *micap_archetype_step(mica_world *world, micap_archetype *archetype, 
     edge->end = end;
     edge->column = (uint16_t)micap_archetype_column(add ? end : archetype, component);
     edge->path = (uint8_t)path_of(world, archetype, end, type);
-    edge->calls = add ? type->type.copy != NULL : type->type.destruct != NULL;
+    edge->calls_destruct = !add && type->type.destruct;
+    edge->set_limit =
+        type->type.copy || type->type.size_bytes >= UINT16_MAX ? 0 : (uint16_t)(type->type.size_bytes + 1);
     return edge;
 }

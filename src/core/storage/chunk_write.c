@@ -1,5 +1,8 @@
 #include "core/storage/chunk_write.h"
 
+#include "base/assert.h"
+#include "core/storage/mark_log.h"
+
 static inline uint32_t slice_begin(uint32_t row)
 {
     return row / MICA_SLICE_ROWS * MICA_SLICE_ROWS;
@@ -11,7 +14,7 @@ void micap_touch_unmarked(mica_world *world, micap_chunk *chunk, uint32_t column
     micap_check_write(world, chunk, column, row, count);
     for (uint32_t at = slice_begin(row); at < row + count; at += MICA_SLICE_ROWS) {
         mica_version *stamp = micap_chunk_stamps(chunk, at) + 1 + column;
-        mica_version old = __atomic_load_n(stamp, __ATOMIC_ACQUIRE);
+        mica_version old = MICAP_LOAD(stamp, MICAP_ACQUIRE);
         if (micap_stamp_version(old) < world->undo.before)
             micap_undo_save_column(world, chunk, column, at);
         micap_stamp(stamp, micap_stamp_of(old, version));
@@ -30,6 +33,8 @@ void micap_mark_rows(mica_world *world, const micap_chunk *chunk, uint32_t chang
     mica_version *versions = micap_chunk_value(chunk, changed, row);
     for (uint32_t i = 0; i < count; ++i)
         versions[i] = version;
+    if (MICAP_UNLIKELY(world->mark_logs != NULL))
+        micap_mark_log_note(world->mark_logs, chunk, changed, row, count);
 }
 
 void micap_touch_slow(mica_world *world, micap_chunk *chunk, uint32_t column, uint32_t row, uint32_t count,

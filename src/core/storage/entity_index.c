@@ -1,5 +1,6 @@
 #include "core/storage/entity_index.h"
 
+#include "base/assert.h"
 #include "base/bits.h"
 #include "core/world/world.h"
 #include "os/pages.h"
@@ -94,7 +95,7 @@ static void set_page(micap_entities *entities, uint32_t page, uint64_t *records)
 {
     entities->pages[page].records = records;
     /* Readers of stale handles may look at this entry meanwhile: both pages read as dead. */
-    __atomic_store_n(&directory_of(entities)[page], entry_of(records, page), __ATOMIC_RELEASE);
+    MICAP_STORE(&directory_of(entities)[page], entry_of(records, page), MICAP_RELEASE);
 }
 
 static uint64_t *page_in_array(const micap_entities *entities, uint32_t page)
@@ -416,10 +417,18 @@ void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32
     }
 }
 
+/* A lock for each of many entities costs more than the rest of a load: it is taken only for a page that does not exist. */
+static bool has_page(const micap_entities *entities, uint32_t page)
+{
+    return page < entities->pages_capacity && entities->pages[page].records;
+}
+
 bool micap_entities_claim_unused(mica_world *world, mica_entity entity, uint32_t chunk, uint32_t row)
 {
     if (!entity.index || !entity.generation || entity.generation > MICAP_GENERATION_MAX ||
-        !micap_entity_is_of_space(world->def.handle_space, entity) || !micap_entities_reserve_at(world, entity.index))
+        !micap_entity_is_of_space(world->def.handle_space, entity) ||
+        (!has_page(&world->entities, entity.index >> MICAP_PAGE_SHIFT) &&
+         !micap_entities_reserve_at(world, entity.index)))
         return false;
     uint64_t *record = micap_record_at(&world->entities, entity.index);
     if (*record)

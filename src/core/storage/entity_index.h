@@ -111,7 +111,7 @@ static inline bool micap_record_follows(uint64_t record, uint64_t first, uint32_
 static inline uint64_t *micap_record_at(const micap_entities *entities, uint32_t index)
 {
     const uintptr_t *directory = atomic_load_explicit(&entities->directory, memory_order_acquire);
-    uintptr_t page = __atomic_load_n(&directory[index >> MICAP_PAGE_SHIFT], __ATOMIC_ACQUIRE);
+    uintptr_t page = MICAP_LOAD(&directory[index >> MICAP_PAGE_SHIFT], MICAP_ACQUIRE);
     return (uint64_t *)(page + (uintptr_t)index * sizeof(uint64_t));
 }
 
@@ -122,10 +122,9 @@ static inline uint64_t micap_record_of(const micap_entities *entities, mica_enti
     uintptr_t page = entity.index >> MICAP_PAGE_SHIFT;
     if (MICAP_UNLIKELY(page >= directory[-1]))
         return 0;
-    uintptr_t records = __atomic_load_n(&directory[page], __ATOMIC_ACQUIRE);
+    uintptr_t records = MICAP_LOAD(&directory[page], MICAP_ACQUIRE);
     /* A buffer may be giving out a handle to the slot in another thread. */
-    uint64_t record =
-        __atomic_load_n((uint64_t *)(records + (uintptr_t)entity.index * sizeof(uint64_t)), __ATOMIC_RELAXED);
+    uint64_t record = MICAP_LOAD((uint64_t *)(records + (uintptr_t)entity.index * sizeof(uint64_t)), MICAP_RELAXED);
     return MICAP_LIKELY(micap_record_generation(record) == entity.generation) ? record : 0;
 }
 
@@ -247,13 +246,13 @@ static inline uint64_t micap_record_reserved(mica_entity entity)
  * its buffer. */
 static inline void micap_entity_give_out(const micap_entities *entities, mica_entity entity)
 {
-    __atomic_store_n(micap_record_at(entities, entity.index),
-                     micap_record_pack(entity.generation, MICAP_CHUNK_PENDING, 0), __ATOMIC_RELAXED);
+    MICAP_STORE(micap_record_at(entities, entity.index), micap_record_pack(entity.generation, MICAP_CHUNK_PENDING, 0),
+                MICAP_RELAXED);
 }
 
 static inline void micap_entity_take_back(const micap_entities *entities, mica_entity entity)
 {
-    __atomic_store_n(micap_record_at(entities, entity.index), micap_record_reserved(entity), __ATOMIC_RELAXED);
+    MICAP_STORE(micap_record_at(entities, entity.index), micap_record_reserved(entity), MICAP_RELAXED);
 }
 
 /* Puts a slot on the free list of its page, to come back with that generation. Snapshots have what they need. */

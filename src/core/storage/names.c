@@ -264,6 +264,11 @@ bool micap_name_scope(const mica_world *world, mica_entity entity, mica_entity *
     return name != NULL;
 }
 
+bool micap_name_is_taken(const mica_world *world, mica_entity scope, const char *name)
+{
+    return find_text(&world->names, scope, name, strlen(name)) != NULL;
+}
+
 mica_result micap_name_rescope(mica_world *world, mica_entity entity, mica_entity scope, mica_location location)
 {
     micap_names *names = &world->names;

@@ -49,6 +49,9 @@ void micap_name_release(mica_world *world, micap_taken_name *old);
 /* The scope of an entity's name; false when it has none. */
 bool micap_name_scope(const mica_world *world, mica_entity entity, mica_entity *out_scope);
 
+/* Whether a scope, alive or not, has a name. */
+bool micap_name_is_taken(const mica_world *world, mica_entity scope, const char *name);
+
 /* Moves the name of an entity, which has one, to another scope; needs no memory. MICA_ERROR_EXISTS with a report when the name
  * is taken there. */
 mica_result micap_name_rescope(mica_world *world, mica_entity entity, mica_entity scope, mica_location location);

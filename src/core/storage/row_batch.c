@@ -133,7 +133,7 @@ void micap_repeat_value(char *to, const char *value, size_t bytes, uint32_t coun
 static void finish_step(const mica_world *world, const micap_row_batch *run, const micap_edge *edge,
                         const mica_entity *entities, const micap_new_values *values)
 {
-    if (edge->path == MICAP_EDGE_REMOVES && edge->calls) {
+    if (edge->path == MICAP_EDGE_REMOVES && edge->calls_destruct) {
         uint32_t first = run->is_backward ? run->from.row + 1 - run->count : run->from.row;
         micap_values_destruct(run->from.chunk->archetype->columns[edge->column].type,
                               micap_chunk_value(run->from.chunk, edge->column, first), run->count);

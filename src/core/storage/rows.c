@@ -258,7 +258,7 @@ static inline bool is_same_row(micap_row a, micap_row b)
 }
 
 /* The general path: values that are moved by functions of their own, and the last row of a chunk. */
-static __attribute__((noinline)) bool fill_hole_any(mica_world *world, micap_row hole)
+static MICAP_NOINLINE bool fill_hole_any(mica_world *world, micap_row hole)
 {
     micap_archetype *archetype = hole.chunk->archetype;
     micap_row last = last_row(archetype);
@@ -292,7 +292,7 @@ static MICAP_INLINE bool fill_hole_bytes(mica_world *world, micap_row hole)
 }
 
 /* The fast path while there are snapshots; or the general path. */
-static __attribute__((noinline)) bool fill_hole_other(mica_world *world, micap_row hole)
+static MICAP_NOINLINE bool fill_hole_other(mica_world *world, micap_row hole)
 {
     const micap_archetype *archetype = hole.chunk->archetype;
     if (!archetype->moves_as_bytes)
@@ -417,49 +417,94 @@ micap_row micap_row_change_archetype(mica_world *world, micap_row from, micap_ar
 
 char micap_tag_value;
 
-/* Moves a row along an edge and returns the new one; the hole is still there. Columns before the one of the edge have the same
- * number in both archetypes, those after it differ by one. */
-static MICAP_INLINE micap_row step(mica_world *world, mica_entity entity, micap_row from, const micap_edge *edge,
-                                   bool adds)
+/* The rows that a step copies: of the entity, of its new row, and the last row of the archetype, which fills the hole. */
+typedef struct step_rows {
+    micap_row from, to, last;
+} step_rows;
+
+/* While there are snapshots: the copies that they need before the row leaves its archetype. */
+static MICAP_COLD void save_for_step(mica_world *world, micap_row from, micap_row last)
 {
-    micap_row to = micap_rows_next(edge->end);
-    const micap_column_data *lanes = micap_chunk_columns(from.chunk), *others = micap_chunk_columns(to.chunk);
-    uint32_t gap = edge->column, count = (adds ? from : to).chunk->archetype->column_count;
-    const micap_column_data *stop = lanes + (gap < count ? gap : count);
-    for (;;) {
-        for (; lanes != stop; ++lanes, ++others)
-            copy_value(others, to.row, lanes, from.row);
+    micap_preserve_rows(world, last.chunk, last.row, 1);
+    if (!is_same_row(last, from))
+        micap_touch_row(world, from.chunk, from.row);
+}
+
+/* Moves the values of a row along an edge and, unless it is the last row itself, the last row of its archetype into the hole, in one
+ * pass over the columns. Columns before the one of the edge have the same number in both archetypes, those after it differ by one. */
+static MICAP_INLINE void step_columns(step_rows rows, uint32_t gap, uint32_t count, bool adds, bool is_last)
+{
+    const micap_column_data *lane = micap_chunk_columns(rows.from.chunk), *other = micap_chunk_columns(rows.to.chunk);
+    const micap_column_data *last = micap_chunk_columns(rows.last.chunk);
+    for (const micap_column_data *stop = lane + (gap < count ? gap : count);; gap = count) {
+        for (; lane != stop; ++lane, ++other, ++last) {
+            uint64_t bytes = lane->bytes;
+            char *to = other->values + rows.to.row * bytes, *value = lane->values + rows.from.row * bytes;
+            if (is_last)
+                micap_copy_inline(to, value, bytes);
+            else
+                micap_copy_and_replace(to, value, last->values + rows.last.row * bytes, bytes);
+        }
         if (gap >= count)
             break;
-        stop += count - gap + !adds;
-        lanes += !adds;
-        others += adds;
-        gap = count;
+        stop += count - gap;
+        other += adds;
+        if (!adds && !is_last)
+            copy_value(lane, rows.from.row, last, rows.last.row);
+        lane += !adds;
+        last += !adds;
     }
-    micap_rows_commit(world, to, entity);
-    return to;
+}
+
+/* Makes the value that an edge adds: a copy, or from NULL zero. Returns it; micap_tag_value for a tag. */
+static MICAP_INLINE char *make_added(micap_row to, const micap_edge *edge, const void *from)
+{
+    if (edge->column == MICAP_COLUMN_TAG)
+        return &micap_tag_value;
+    const micap_column_data *column = &micap_chunk_columns(to.chunk)[edge->column];
+    char *value = column->values + to.row * column->bytes;
+    if (from)
+        micap_copy_fresh(value, from, column->bytes);
+    else
+        micap_zero_trivial(value, column->bytes);
+    return value;
+}
+
+/* Moves an entity along an edge, with all values that both archetypes have, and fills the hole. Returns the value that was added.
+ * Everything but the copies is done before the loop, so that little is saved on the stack. The new value is made first, because
+ * `added` may point to the row that moves. */
+static MICAP_INLINE char *step(mica_world *world, mica_entity entity, micap_row from, const micap_edge *edge, bool adds,
+                               const void *added)
+{
+    micap_archetype *archetype = from.chunk->archetype;
+    step_rows rows = {from, micap_rows_next(edge->end), last_row(archetype)};
+    if (MICAP_UNLIKELY(world->undo.before))
+        save_for_step(world, from, rows.last);
+    char *value = adds ? make_added(rows.to, edge, added) : NULL;
+    micap_rows_commit(world, rows.to, entity);
+    drop_last(archetype, rows.last);
+    if (is_same_row(rows.last, from)) {
+        step_columns(rows, edge->column, archetype->column_count, adds, true);
+    } else {
+        micap_stamp_row(world, from.chunk, from.row);
+        own_hole(world, rows.last, from);
+        step_columns(rows, edge->column, archetype->column_count, adds, false);
+    }
+    if (MICAP_UNLIKELY(!rows.last.row))
+        leave_chunk(world, archetype);
+    return value;
 }
 
 void *micap_row_step_add(mica_world *world, mica_entity entity, micap_row from, const micap_edge *edge)
 {
-    micap_row to = step(world, entity, from, edge, true);
-    char *value = &micap_tag_value;
-    if (edge->column != MICAP_COLUMN_TAG) {
-        const micap_column_data *column = &micap_chunk_columns(to.chunk)[edge->column];
-        value = column->values + to.row * column->bytes;
-        micap_zero_trivial(value, column->bytes);
-    }
-    micap_row_fill_hole(world, from);
-    return value;
+    return step(world, entity, from, edge, true, NULL);
 }
 
 bool micap_row_step_set(mica_world *world, mica_entity entity, micap_row from, const micap_edge *edge,
                         const void *value)
 {
-    micap_row to = step(world, entity, from, edge, true);
-    const micap_column_data *column = &micap_chunk_columns(to.chunk)[edge->column];
-    micap_copy_fresh(column->values + to.row * column->bytes, value, column->bytes);
-    return micap_row_fill_hole(world, from);
+    step(world, entity, from, edge, true, value);
+    return true;
 }
 
 /* The value that is removed has a destructor. */
@@ -472,8 +517,8 @@ static MICAP_COLD void destruct_value(mica_world *world, micap_row spot, uint32_
 
 bool micap_row_step_remove(mica_world *world, mica_entity entity, micap_row from, const micap_edge *edge)
 {
-    if (MICAP_UNLIKELY(edge->calls))
+    if (MICAP_UNLIKELY(edge->calls_destruct))
         destruct_value(world, from, edge->column);
-    step(world, entity, from, edge, false);
-    return micap_row_fill_hole(world, from);
+    step(world, entity, from, edge, false, NULL);
+    return true;
 }

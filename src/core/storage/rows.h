@@ -16,6 +16,21 @@ static inline micap_row micap_locate(const mica_world *world, mica_entity entity
     return (micap_row){world->chunks.by_number[micap_record_chunk(record)], micap_record_row(record)};
 }
 
+/* The fast path: the row of an entity whose record is in the array. Returns false for those that are not, and for entities that are not
+ * alive; then micap_locate has the answer. */
+static inline bool micap_locate_row(const mica_world *world, mica_entity entity, micap_row *out_spot)
+{
+    const mica_private_lookup *lookup = &world->lookup;
+    if (MICAP_UNLIKELY(entity.index >= lookup->record_count))
+        return false;
+    uint64_t record = mica_private_record(lookup, entity.index);
+    uint64_t number = mica_private_chunk_number(record, entity.generation);
+    if (MICAP_UNLIKELY(number - MICAP_CHUNK_PENDING - 1 >= lookup->chunk_capacity - MICAP_CHUNK_PENDING - 1))
+        return false;
+    *out_spot = (micap_row){world->chunks.by_number[number], micap_record_row(record)};
+    return true;
+}
+
 /* Whether the spot is a row: not that of a dead or pending entity. */
 static inline bool micap_is_row(micap_row spot)
 {
@@ -115,7 +130,7 @@ micap_row micap_row_change_archetype(mica_world *world, micap_row from, micap_ar
 /* The same along an edge with the fast path, MICAP_EDGE_ADDS. Returns the value that was added, which is zero; micap_tag_value for
  * a tag. */
 void *micap_row_step_add(mica_world *world, mica_entity entity, micap_row from, const micap_edge *edge);
-/* The same for a component with data, with a copy of the bytes of a value. Returns true. */
+/* The same with a copy of the bytes of a value; NULL is zero. Returns true. */
 bool micap_row_step_set(mica_world *world, mica_entity entity, micap_row from, const micap_edge *edge,
                         const void *value);
 /* The same for MICAP_EDGE_REMOVES. Returns true. */

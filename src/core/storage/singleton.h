@@ -2,6 +2,7 @@
 #ifndef MICAP_CORE_STORAGE_SINGLETON_H
 #define MICAP_CORE_STORAGE_SINGLETON_H
 
+#include "base/assert.h"
 #include "core/storage/component.h"
 
 /* Creates the value of a singleton, which counts as missing until the program requests it. Returns NULL with a report on error. */
@@ -12,8 +13,8 @@ void micap_singleton_forget(mica_world *world, mica_component id);
  * Any thread. */
 static inline void *micap_singleton_show(micap_component *component)
 {
-    if (MICAP_UNLIKELY(__atomic_load_n(&component->is_unborn, __ATOMIC_RELAXED)))
-        __atomic_store_n(&component->is_unborn, false, __ATOMIC_RELAXED);
+    if (MICAP_UNLIKELY(MICAP_LOAD(&component->is_unborn, MICAP_RELAXED)))
+        MICAP_STORE(&component->is_unborn, false, MICAP_RELAXED);
     return component->singleton;
 }
 

@@ -1,5 +1,6 @@
 #include "core/storage/world_pools.h"
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "core/events/hooks.h"
 #include "core/events/removals.h"
@@ -9,7 +10,7 @@
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
 #include "pool/pool_fast_rows.h"
-#include "pool/pool_edges.h"
+#include "pool/pool_edge_rows.h"
 #include "pool/pool_lists.h"
 #include "pool/pool_rows.h"
 #include "pool/pool_check.h"
@@ -136,11 +137,30 @@ uint32_t micap_pools_commit(mica_world *world, mica_pool *pool, mica_entity enti
     return pool->group ? micap_pool_row(pool, entity) : row;
 }
 
-/* For all targets of a page of the index. */
+/* For all targets of a page of the index: where there is a page, there is room for attachments. */
 bool micap_pools_make_room_for_target(mica_world *world, mica_pool *pool, mica_entity target)
 {
-    return micap_edges_reserve_target(pool, target.index) &&
-           micap_attachments_reserve(world, target.index | (MICAP_MAP_PAGE_ENTRIES - 1));
+    return micap_attachments_reserve(world, target.index | (MICAP_MAP_PAGE_ENTRIES - 1)) &&
+           micap_edges_reserve_target(pool, target.index);
+}
+
+bool micap_pools_make_room_for_edge(mica_world *world, mica_pool *pool, mica_entity source, mica_entity target)
+{
+    if (MICAP_LIKELY(micap_edges_have_room(pool, source, target) && micap_map_at(&world->pools.masks, source.index)))
+        return true;
+    return micap_pools_make_room(world, pool, source, 1) && micap_pools_make_room_for_target(world, pool, target);
+}
+
+uint32_t micap_pools_commit_edge(mica_world *world, mica_pool *pool, mica_entity source, mica_entity target)
+{
+    uint32_t row = pool->row_limit;
+    micap_edges_append(pool, source, true, micap_version(world));
+    micap_map_touch(&world->pools.masks, source.index);
+    *mask_of(&world->pools, source.index) |= (uint64_t)1 << pool->bit;
+    world->structure += is_seen(pool);
+    if (MICAP_LIKELY(!pool->edges->waits))
+        micap_attach(&world->attachments, target.index);
+    return row;
 }
 
 bool micap_pools_attach_targets(mica_world *world, const mica_pool *pool)
@@ -229,6 +249,9 @@ void micap_pools_update_fast_paths(mica_pool *pool)
     pool->changes_fast = !pool->hook_mask && !pool->may_hold_dead && !type->many && !type->toggle &&
                          !type->track_added && !type->track_changed && !pool->type->leaves && pool->type->trivial &&
                          !pool->type->initial && !pool->type->required_count && !meets_rivals(pool);
+    if (pool->edges)
+        pool->edges->changes_fast =
+            !pool->hook_mask && pool->type->trivial && !pool->type->initial && !type->symmetric && !meets_rivals(pool);
     pool->changes_by_map = pool->changes_fast && pool->kind == MICAP_POOL_MAP && !pool->group;
     micap_pools *pools = &pool->world->pools;
     uint64_t bit = (uint64_t)1 << pool->bit;
@@ -273,8 +296,29 @@ static void remove_rows_of(mica_world *world, mica_pool *pool, mica_entity dead)
         micap_pools_remove_dead(world, pool, row);
 }
 
+/* Sources are alive: edges are removed before them. */
+static void remove_edge(mica_world *world, mica_pool *pool, uint32_t row)
+{
+    mica_entity source = pool->owners[row];
+    bool is_alone = pool->previous[row] == row;
+    if (MICAP_UNLIKELY(pool->hook_mask & 1 << MICA_EVENT_REMOVE))
+        micap_pools_run_hook(world, MICA_EVENT_REMOVE, pool, row, 1);
+    if (MICAP_UNLIKELY(!pool->type->trivial)) {
+        micap_pool_preserve(pool, row, 1);
+        micap_pool_destruct_value(pool, row);
+    }
+    micap_edges_drop(pool, row, micap_version(world));
+    world->structure += is_seen(pool);
+    if (is_alone)
+        micap_pools_leave_mask(world, pool, source.index);
+}
+
 void micap_pools_remove_instance(mica_world *world, mica_pool *pool, uint32_t row)
 {
+    if (MICAP_LIKELY(pool->edges)) {
+        remove_edge(world, pool, row);
+        return;
+    }
     mica_entity owner = pool->owners[row];
     micap_pools_remove_row(world, pool, row);
     if (micap_pool_row(pool, owner) == MICAP_ROW_NONE && mica_is_alive(world, owner))
@@ -326,7 +370,7 @@ static MICAP_INLINE void remove_fast(mica_world *world, mica_entity entity, uint
     *mask_of(pools, entity.index) = 0;
     ++world->structure;
     for (; mask; mask &= mask - 1)
-        micap_pool_remove_present(pools->by_bit[__builtin_ctzll(mask)], entity, version, saves);
+        micap_pool_remove_present(pools->by_bit[MICAP_TRAILING_ZEROS(mask)], entity, version, saves);
 }
 
 void micap_pools_remove_fast(mica_world *world, mica_entity entity, uint64_t mask)
@@ -344,12 +388,12 @@ void micap_pools_remove_many(mica_world *world, const mica_entity *entities, uin
     mica_version version = micap_version(world);
     bool is_grouped = false; /* then what happens in one pool depends on the others */
     for (uint64_t bits = mask; bits; bits &= bits - 1)
-        is_grouped |= pools->by_bit[__builtin_ctzll(bits)]->group != NULL;
+        is_grouped |= pools->by_bit[MICAP_TRAILING_ZEROS(bits)]->group != NULL;
     for (uint32_t i = 0; is_grouped && i < count; ++i)
         for (uint64_t bits = mask; bits; bits &= bits - 1)
-            micap_pool_remove_present(pools->by_bit[__builtin_ctzll(bits)], entities[i], version, true);
+            micap_pool_remove_present(pools->by_bit[MICAP_TRAILING_ZEROS(bits)], entities[i], version, true);
     for (; !is_grouped && mask; mask &= mask - 1)
-        micap_pool_remove_list(pools->by_bit[__builtin_ctzll(mask)], entities, count, version);
+        micap_pool_remove_list(pools->by_bit[MICAP_TRAILING_ZEROS(mask)], entities, count, version);
     world->structure += count;
 }
 

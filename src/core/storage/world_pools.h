@@ -45,6 +45,11 @@ bool micap_pools_make_room_for_list(mica_world *world, mica_pool *pool, const mi
 /* Removes the row that a destroyed entity with the same index still has. */
 void micap_pools_evict(mica_world *world, mica_pool *pool, mica_entity entity);
 
+/* Makes room for an edge, so that adding it can't fail. */
+bool micap_pools_make_room_for_edge(mica_world *world, mica_pool *pool, mica_entity source, mica_entity target);
+/* After that: adds the edge between two living entities whose value was made at micap_pool_next_row. Runs no hooks. Returns its row. */
+uint32_t micap_pools_commit_edge(mica_world *world, mica_pool *pool, mica_entity source, mica_entity target);
+
 /* Makes room for a target of a relation, so that linking an edge to it can't fail. */
 bool micap_pools_make_room_for_target(mica_world *world, mica_pool *pool, mica_entity target);
 /* Marks the targets of all edges of a relation as entities with attachments. False if memory is short. */

@@ -1,5 +1,6 @@
 #include "core/undo/copy_on_write.h"
 
+#include "base/assert.h"
 #include "core/undo/undo_pools.h"
 #include "core/world/report.h"
 
@@ -31,7 +32,7 @@ void micap_undo_save_column(mica_world *world, const micap_chunk *chunk, uint32_
         return;
     const void *values = micap_chunk_value(chunk, column, first);
     kept->count = count;
-    kept->stamp = __atomic_load_n(&micap_chunk_stamps(chunk, row)[1 + column], __ATOMIC_RELAXED);
+    kept->stamp = MICAP_LOAD(&micap_chunk_stamps(chunk, row)[1 + column], MICAP_RELAXED);
     kept->type = about->type;
     kept->is_owned = !about->trivial;
     if (about->trivial)

@@ -1,5 +1,6 @@
 #include "core/undo/undo_pools.h"
 
+#include "base/assert.h"
 #include "core/storage/pool_lookup.h"
 #include "pool/pool_edges.h"
 #include "pool/pool_undo.h"
@@ -127,9 +128,13 @@ typedef void (*kept_fn)(mica_pool *pool, micap_undo_entry *kept);
 
 static void each(const mica_world *world, const micap_undo_entries *kept, micap_undo_kind kind, kept_fn fn)
 {
-    for (uint32_t i = 0; i < kept->count; ++i)
-        if (kept->all[i]->kind == kind)
-            fn(pool_of(world, kept->all[i]), kept->all[i]);
+    for (uint32_t i = 0; i < kept->count; ++i) {
+        if (kept->all[i]->kind != kind)
+            continue;
+        mica_pool *pool = pool_of(world, kept->all[i]);
+        MICAP_ASSERT(pool, "a pool lives as long as its world");
+        fn(pool, kept->all[i]);
+    }
 }
 
 static void destruct(mica_pool *pool, micap_undo_entry *kept)

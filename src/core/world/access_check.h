@@ -4,6 +4,7 @@
 #ifndef MICAP_CORE_WORLD_ACCESS_CHECK_H
 #define MICAP_CORE_WORLD_ACCESS_CHECK_H
 
+#include "base/assert.h"
 #include "core/world/thread_context.h"
 #include "mica/view.h"
 
@@ -12,7 +13,7 @@
 #    define MICAP_EVERY_WRITE_IS_CHECKED true
 
 /* Aborts with a report that names the system that runs in this thread, and the source location. */
-_Noreturn void micap_violation(const mica_world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
+_Noreturn void micap_violation(const mica_world *world, const char *format, ...) MICAP_FORMAT(2, 3);
 
 /* Before a component of an entity is read, or a singleton (the entity is nil) is read or written. Writes to chunks and pools are
  * checked by their write functions, core/storage/chunk_write.h and pool/pool_undo.h, which call the next two. */

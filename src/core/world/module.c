@@ -72,6 +72,19 @@ mica_entity micap_modules_parent(const mica_world *world, mica_entity entity)
     return parent;
 }
 
+bool micap_modules_each_between(mica_world *world, const micap_field_range *range, micap_found_fn fn, void *context)
+{
+    const micap_module *module = &world->modules[MICAP_MODULE_INDEX];
+    return module->ops && module->ops->each_between(world, module->state, range, fn, context);
+}
+
+void micap_modules_detach(mica_world *world, mica_entity entity)
+{
+    for (uint32_t id = 0; id < MICAP_MODULES; ++id)
+        if (world->modules[id].ops && world->modules[id].ops->detach)
+            world->modules[id].ops->detach(world, world->modules[id].state, entity);
+}
+
 void micap_modules_forgotten(mica_world *world, mica_entity entity)
 {
     for (uint32_t id = 0; id < MICAP_MODULES; ++id)

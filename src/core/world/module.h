@@ -3,6 +3,7 @@
 #ifndef MICAP_CORE_WORLD_MODULE_H
 #define MICAP_CORE_WORLD_MODULE_H
 
+#include "mica/describe.h"
 #include "mica/handle.h"
 
 /* In the order in which modules are called; they are freed in reverse order. */
@@ -24,6 +25,14 @@ struct micap_reader;
 struct micap_undo_entry;
 
 typedef void (*micap_dependents_fn)(mica_world *world, const mica_entity *entities, uint32_t count, void *context);
+
+/* A field of a component by its offset, and the lowest and highest word of its values. */
+typedef struct micap_field_range {
+    mica_component component;
+    uint32_t field_offset;
+    uint64_t low, high;
+} micap_field_range;
+typedef void (*micap_found_fn)(mica_entity entity, void *context);
 
 /* Any of them may be NULL. */
 typedef struct micap_module_ops {
@@ -48,6 +57,8 @@ typedef struct micap_module_ops {
     bool (*copied)(mica_world *world, void *state, const mica_entity *from, const mica_entity *to, uint32_t count);
     /* The entity above this one, to which its events propagate; nil: none. */
     mica_entity (*parent)(const mica_world *world, const void *state, mica_entity entity);
+    /* Makes an entity that has no name a root. Needs no memory. */
+    void (*detach)(mica_world *world, void *state, mica_entity entity);
     /* The recorded creation of this entity is dropped: it was never alive. */
     void (*forgotten)(mica_world *world, void *state, mica_entity entity);
     /* Snapshots: copies the state that the module does not save in undo logs; NULL if memory is short. */
@@ -66,6 +77,10 @@ typedef struct micap_module_ops {
      * `load` and `drop`. NULL if the bytes are invalid or memory is short. */
     void (*write)(const mica_world *world, const void *state, struct micap_bytes *bytes);
     void *(*read)(mica_world *world, void *state, struct micap_reader *reader);
+    /* Calls the function with the entities whose field has a value between two words (core/query/field_source.h), if the module can
+     * find them: false if not. Nothing is left out, unless a pointer was written through that was lent before. */
+    bool (*each_between)(mica_world *world, void *state, const micap_field_range *range, micap_found_fn fn,
+                         void *context);
     /* Whether nothing has happened that a state from a file would overwrite. */
     bool (*is_unused)(const mica_world *world, const void *state);
 } micap_module_ops;
@@ -93,6 +108,8 @@ void micap_modules_each_dependent(mica_world *world, mica_entity entity, micap_d
 const char *micap_modules_refuse(mica_world *world, mica_entity entity);
 bool micap_modules_copied(mica_world *world, const mica_entity *from, const mica_entity *to, uint32_t count);
 mica_entity micap_modules_parent(const mica_world *world, mica_entity entity);
+bool micap_modules_each_between(mica_world *world, const micap_field_range *range, micap_found_fn fn, void *context);
+void micap_modules_detach(mica_world *world, mica_entity entity);
 void micap_modules_forgotten(mica_world *world, mica_entity entity);
 uint64_t micap_modules_hash(const mica_world *world, bool with_flow);
 bool micap_modules_validate(mica_world *world);

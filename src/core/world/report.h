@@ -2,12 +2,13 @@
 #ifndef MICAP_CORE_WORLD_REPORT_H
 #define MICAP_CORE_WORLD_REPORT_H
 
+#include "base/assert.h"
 #include "mica/handle.h"
 #include "mica/world.h"
 
 /* Notes the error and reports it; returns the result for the caller to pass on. The text is built with printf. */
 mica_result micap_fail(const mica_world *world, mica_result result, mica_location location, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+    MICAP_FORMAT(4, 5);
 mica_result micap_fail_memory(const mica_world *world, const char *what);
 /* Why an entity can't be used: "is not alive", or that its handle is one of another world. */
 const char *micap_dead_text(const mica_world *world, mica_entity entity);

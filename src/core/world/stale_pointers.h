@@ -3,6 +3,7 @@
 #ifndef MICAP_CORE_WORLD_STALE_POINTERS_H
 #define MICAP_CORE_WORLD_STALE_POINTERS_H
 
+#include "base/assert.h"
 #include "mica/view.h"
 
 #ifdef MICA_CHECKED
@@ -29,7 +30,7 @@ void micap_immediate_change_end(const micap_immediate_change *change);
 /* At the begin of a public function that changes the structure of the world: what was lent becomes invalid when the function
  * returns, after it has copied the values it was given, if the structure changed. */
 #    define MICAP_IMMEDIATE_CHANGE(world)                                                                              \
-        const micap_immediate_change immediate_change __attribute__((cleanup(micap_immediate_change_end), unused)) =   \
+        const micap_immediate_change immediate_change MICAP_UNUSED MICAP_CLEANUP(micap_immediate_change_end) =   \
             micap_immediate_change_begin(world)
 
 #else

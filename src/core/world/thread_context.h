@@ -3,6 +3,7 @@
 #ifndef MICAP_CORE_WORLD_THREAD_CONTEXT_H
 #define MICAP_CORE_WORLD_THREAD_CONTEXT_H
 
+#include "base/assert.h"
 #include "mica/command.h"
 #include "mica/view.h"
 #include "mica/world.h"
@@ -26,7 +27,7 @@ typedef struct micap_thread_context {
 } micap_thread_context;
 
 /* The initial-exec model reads it with a single load, also in a shared library. */
-extern _Thread_local __attribute__((tls_model("initial-exec"))) micap_thread_context *micap_this_thread;
+extern _Thread_local MICAP_INITIAL_EXEC micap_thread_context *micap_this_thread;
 
 /* The context of this thread; NULL outside of the systems of this world. */
 static inline micap_thread_context *micap_thread_context_of(const mica_world *world)

@@ -173,7 +173,7 @@ static bool check_queries(const mica_world *world)
         uint32_t match = 0;
         for (uint32_t id = 0; id < world->archetypes.count; ++id) {
             const micap_archetype *archetype = world->archetypes.by_id[id];
-            if (!micap_query_matches_archetype(query, archetype))
+            if (query->pattern || !micap_query_matches_archetype(query, archetype))
                 continue;
             if (match >= query->match_count || query->archetypes[match] != archetype)
                 return broken(world, "a query knows its archetypes, in order", i, id);

@@ -22,6 +22,7 @@
 #include "mica/world.h"
 
 struct micap_create_plan;
+struct micap_mark_log;
 struct micap_queries;
 
 /* See core/entity/create_plan.h. */
@@ -65,6 +66,7 @@ struct mica_world {
     mica_commands refusing;   /* for threads that have no buffer to record into */
     uint32_t recording_depth; /* of mica_defer and of hooks: changes are recorded while it is not 0 */
     uint32_t hook_depth;
+    struct micap_mark_log *mark_logs; /* of the indexes of tracked components */
     bool hooks_recorded; /* hooks recorded changes, which are applied when the operation that called them ends */
     bool flushing;
     micap_flush flush;

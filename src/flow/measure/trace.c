@@ -200,18 +200,27 @@ static void write_trace(FILE *file, const trace *trace)
     fprintf(file, "\n],\"otherData\":{\"missed\":%" PRIu64 "}}\n", missed);
 }
 
-mica_result mica_trace_stop(mica_world *world, const char *path)
+/* Takes the trace of a world, with the names of its systems. NULL with a report if there is none. */
+static trace *take_trace(mica_world *world)
 {
-    if (MICAP_MISSING(NULL, world))
-        return MICA_ERROR_INVALID;
     const micap_flow *flow = micap_flow_get(world);
     trace *trace = micap_listener_state(world, MICAP_LISTENER_TRACE);
-    if (!trace || flow->is_stepping)
-        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "trace_stop: %s",
-                          trace ? "refused inside a frame" : "no trace was started");
+    if (!trace || flow->is_stepping) {
+        micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "trace_stop: %s",
+                   trace ? "refused inside a frame" : "no trace was started");
+        return NULL;
+    }
     for (uint32_t i = 0; i < flow->system_count; ++i)
         store_name(world, trace, flow->systems[i]);
     micap_listener_set(world, MICAP_LISTENER_TRACE, NULL, NULL);
+    return trace;
+}
+
+mica_result mica_trace_stop(mica_world *world, const char *path)
+{
+    trace *trace = MICAP_MISSING(NULL, world) ? NULL : take_trace(world);
+    if (!trace)
+        return world ? MICA_ERROR_REFUSED : MICA_ERROR_INVALID;
     mica_result result = MICA_OK;
     FILE *file = path ? fopen(path, "w") : NULL;
     if (file)
@@ -220,6 +229,22 @@ mica_result mica_trace_stop(mica_world *world, const char *path)
     failed |= file && fclose(file) != 0;
     if (failed)
         result = micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "trace: %s: %s", path, strerror(errno));
+    free_trace(world, trace);
+    return result;
+}
+
+mica_result mica_trace_stop_to(mica_world *world, FILE *out)
+{
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, out))
+        return MICA_ERROR_INVALID;
+    trace *trace = take_trace(world);
+    if (!trace)
+        return MICA_ERROR_REFUSED;
+    write_trace(out, trace);
+    mica_result result = fflush(out) == 0 && !ferror(out)
+                             ? MICA_OK
+                             : micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
+                                          "trace: it can't be written: %s", strerror(errno));
     free_trace(world, trace);
     return result;
 }

@@ -1,5 +1,6 @@
 #include "flow/messaging/existing_matches.h"
 
+#include "base/assert.h"
 #include "base/call_location.h"
 #include "core/storage/pool_lookup.h"
 #include "core/storage/rows.h"
@@ -14,6 +15,7 @@ static void tell(mica_world *world, micap_subject *subject, const mica_entity *e
     event.entities = entities;
     event.values = values;
     const micap_type *type = micap_type_of(subject->component);
+    MICAP_ASSERT(values || !type->type.relation, "edges have values");
     if (type->type.relation)
         memcpy(&event.target, (const char *)values + type->type.fields[0].offset, sizeof event.target);
     mica_location location = micap_noted_place();

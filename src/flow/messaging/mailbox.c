@@ -14,7 +14,7 @@
 mica_term micap_mailbox_term(const micap_mailbox *mailbox)
 {
     bool has_data = micap_type_of(mailbox->component)->type.size_bytes != 0;
-    return (mica_term){mailbox->component, has_data ? MICA_ACCESS_WRITE : MICA_ACCESS_HAS};
+    return (mica_term){.component = mailbox->component, .access = has_data ? MICA_ACCESS_WRITE : MICA_ACCESS_HAS};
 }
 
 /* The function of the system of a mailbox. */

@@ -464,7 +464,7 @@ static bool init(mica_world *world, void *state)
 {
     micap_messages *messages = state;
     messages->world = world;
-    micap_queue_init(&messages->queue, &world->memory, MICAP_MESSAGE_ALIGNMENT);
+    micap_message_queue_init(&messages->queue, &world->memory);
     return micap_queue_prepare(&messages->queue, 1, 0);
 }
 

@@ -23,10 +23,13 @@ static inline const void *micap_message_data(const micap_queued_message *message
     return message->data_bytes ? (const char *)message + ((sizeof *message + 15) & ~(size_t)15) : NULL;
 }
 
-/* Adds a copy of the message and its content: at the sequence number of the running job, else at the end. False with a
+/* Sets up an empty queue of messages, which own their text and lists. */
+void micap_message_queue_init(micap_queue *queue, micap_memory *memory);
+
+/* Adds a copy of the message and its content, which has this type: at the sequence number of the running job, else at the end. False with a
  * report if memory is short, or the job has no sequence number. */
 bool micap_message_queue_add(micap_queue *queue, mica_world *world, const micap_queued_message *message,
-                             const void *data);
+                             const micap_type *type, const void *data);
 
 /* Returns the message after `before`, or the first. NULL after the last. `*span` must be NULL at first. */
 const micap_queued_message *micap_message_queue_next(micap_queue *queue, micap_queue_span **span,

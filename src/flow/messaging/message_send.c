@@ -90,11 +90,6 @@ static bool send(mica_world *world, mica_entity target, mica_value message, mica
                    "message: it has no description or no data, or its size is not the one described");
         return false;
     }
-    if (type->owns) {
-        micap_fail(world, MICA_ERROR_INVALID, location,
-                   "message: messages are copied as bytes, but %s has text or lists", type->type.name);
-        return false;
-    }
     micap_messages *messages = micap_listener_state(world, MICAP_LISTENER_MESSAGES);
     if (!messages && !(messages = micap_messages_of(world))) /* mica_step creates them: a system can't */
         return false;
@@ -109,7 +104,7 @@ static bool send(mica_world *world, mica_entity target, mica_value message, mica
                                    .data_bytes = type->type.size_bytes,
                                    .entity = target,
                                    .location = location};
-    if (!micap_message_queue_add(&messages->queue, world, &queued, message.data))
+    if (!micap_message_queue_add(&messages->queue, world, &queued, type, message.data))
         return false;
     if (!micap_running_job_of(world) && !messages->is_awaited)
         deliver_all(messages);

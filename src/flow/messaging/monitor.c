@@ -1,6 +1,7 @@
 #include "flow/messaging/monitor.h"
 
 #include "base/bits.h"
+#include "core/query/pattern.h"
 #include "core/events/settle.h"
 #include "core/events/watch.h"
 #include "core/query/query.h"
@@ -425,6 +426,11 @@ static bool are_terms_valid(mica_world *world, const mica_observer_def *def, con
     for (uint32_t i = 0; def->terms && i < def->term_count; ++i) {
         mica_access access = def->terms[i].access;
         const micap_type *type = micap_type_of(def->terms[i].component);
+        if (micap_term_is_pattern(&def->terms[i])) {
+            micap_fail(world, MICA_ERROR_INVALID, def->location,
+                       "monitor %s: term %u: terms about other entities and edges can't be monitored", name, i);
+            return false;
+        }
         if (access == MICA_ACCESS_CHANGED || access == MICA_ACCESS_ADDED ||
             (type && type->type.storage == MICA_STORAGE_SINGLETON)) {
             micap_fail(world, MICA_ERROR_INVALID, def->location,

@@ -2,6 +2,7 @@
 
 #include "base/argument.h"
 #include "core/events/hooks.h"
+#include "core/query/pattern_view.h"
 #include "core/query/query_filter.h"
 #include "core/query/query_join.h"
 #include "core/storage/rows.h"
@@ -24,13 +25,14 @@ static void call_part(const micap_subject *subject, const mica_event *all, uint3
     subject->fn(&some);
 }
 
-/* Calls an observer whose filter names pools, which are asked for one entity after the other. */
+/* Calls an observer whose filter names pools or other entities, which are asked for one entity after the other. */
 static void call_joined(const micap_subject *subject, const mica_event *seen, uint32_t begin, uint32_t count)
 {
     uint32_t end = begin + count;
     for (uint32_t run; begin < end; begin += run + 1) {
         for (run = 0; begin + run < end; ++run)
-            if (!micap_join_matches(subject->filter, seen->entities[begin + run], 0))
+            if (!(subject->filter->pattern ? micap_pattern_matches(subject->filter, seen->entities[begin + run])
+                                           : micap_join_matches(subject->filter, seen->entities[begin + run], 0)))
                 break;
         if (run)
             call_part(subject, seen, begin, run);
@@ -42,6 +44,10 @@ static void call_filtered_rows(micap_subject *subject, const mica_event *seen, m
                                uint32_t count)
 {
     const mica_query *filter = subject->filter;
+    if (filter->pattern) {
+        call_joined(subject, seen, begin, count);
+        return;
+    }
     if (subject->last_archetype != spot.chunk->archetype) {
         subject->last_archetype = spot.chunk->archetype;
         subject->last_matches = micap_query_matches_archetype(filter, subject->last_archetype);

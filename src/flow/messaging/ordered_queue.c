@@ -6,6 +6,11 @@
 
 enum { BLOCK_BYTES_FIRST = 4 << 10, BLOCK_BYTES_LAST = 256 << 10 };
 
+typedef struct saved_span {
+    uint64_t frame;
+    size_t bytes;
+} saved_span;
+
 void micap_queue_init(micap_queue *queue, micap_memory *memory, uint32_t alignment)
 {
     *queue = (micap_queue){.memory = memory};
@@ -38,6 +43,8 @@ static void spare_block(micap_queue *queue, micap_queue_block *block)
 
 static void drop_span(micap_queue *queue, micap_queue_span *span)
 {
+    if (atomic_load_explicit(&queue->owns, memory_order_relaxed))
+        queue->life.release(&queue->life, span->begin, span->end);
     micap_queue_block *block = span->block;
     if (--block->span_count == 0)
         spare_block(queue, block);
@@ -78,6 +85,51 @@ void micap_queue_trim(micap_queue *queue)
     }
 }
 
+struct micap_saved_queue {
+    size_t bytes; /* of all this */
+    micap_queue_life life;
+    bool owns;
+    uint64_t first_position;
+    uint64_t begin;
+    uint64_t frame;
+    uint32_t span_count;
+    saved_span spans[]; /* their content follows */
+};
+
+static char *content_of(micap_saved_queue *saved)
+{
+    return (char *)&saved->spans[saved->span_count];
+}
+
+static char *content_end(micap_saved_queue *saved)
+{
+    return (char *)saved + saved->bytes;
+}
+
+/* Makes the content, which has the bytes of another, a copy of it. NULL, and nothing is left, if memory is short. */
+static micap_saved_queue *own_content(micap_memory *memory, micap_saved_queue *saved)
+{
+    if (!saved->owns || saved->life.retain(&saved->life, content_of(saved), content_end(saved)))
+        return saved;
+    micap_release(memory, saved, saved->bytes, MICAP_ARRAY_ALIGNMENT);
+    return NULL;
+}
+
+void micap_queue_drop_saved(micap_memory *memory, micap_saved_queue *saved)
+{
+    if (!saved)
+        return;
+    if (saved->owns)
+        saved->life.release(&saved->life, content_of(saved), content_end(saved));
+    micap_release(memory, saved, saved->bytes, MICAP_ARRAY_ALIGNMENT);
+}
+
+static void forget_prepared(micap_queue *queue)
+{
+    micap_queue_drop_saved(queue->memory, queue->prepared);
+    queue->prepared = NULL;
+}
+
 void micap_queue_free(micap_queue *queue)
 {
     micap_queue_commit(queue);
@@ -85,7 +137,8 @@ void micap_queue_free(micap_queue *queue)
     micap_queue_trim(queue);
     micap_release(queue->memory, queue->writers, queue->writer_count * sizeof *queue->writers, MICAP_CACHE_LINE);
     MICAP_RELEASE_ARRAY(queue->memory, queue->sequences, queue->sequence_capacity);
-    *queue = (micap_queue){.memory = queue->memory, .alignment = queue->alignment};
+    forget_prepared(queue);
+    *queue = (micap_queue){.memory = queue->memory, .alignment = queue->alignment, .life = queue->life};
 }
 
 bool micap_queue_prepare(micap_queue *queue, uint32_t worker_count, uint32_t sequence_count)
@@ -196,6 +249,14 @@ void *micap_queue_append_slowly(micap_queue *queue, uint32_t worker, uint32_t se
     return begin;
 }
 
+bool micap_queue_own(micap_queue *queue, uint32_t worker, char *entry, size_t bytes)
+{
+    if (queue->life.retain(&queue->life, entry, entry + bytes))
+        return true;
+    micap_queue_take_back(queue, worker, bytes);
+    return false;
+}
+
 void micap_queue_commit(micap_queue *queue)
 {
     uint32_t first = UINT32_MAX, end = 0;
@@ -234,20 +295,6 @@ bool micap_queue_is_sound(const micap_queue *queue)
     return position == queue->end && last == queue->last && queue->begin <= queue->end;
 }
 
-typedef struct saved_span {
-    uint64_t frame;
-    size_t bytes;
-} saved_span;
-
-struct micap_saved_queue {
-    size_t bytes; /* of all this */
-    uint64_t first_position;
-    uint64_t begin;
-    uint64_t frame;
-    uint32_t span_count;
-    saved_span spans[]; /* their content follows */
-};
-
 micap_saved_queue *micap_queue_save(const micap_queue *queue)
 {
     size_t data_bytes = 0;
@@ -259,6 +306,8 @@ micap_saved_queue *micap_queue_save(const micap_queue *queue)
     if (!saved)
         return NULL;
     *saved = (micap_saved_queue){.bytes = bytes,
+                                 .life = queue->life,
+                                 .owns = atomic_load_explicit(&queue->owns, memory_order_relaxed),
                                  .first_position = queue->first ? queue->first->position : queue->end,
                                  .begin = queue->begin,
                                  .frame = queue->frame};
@@ -269,19 +318,26 @@ micap_saved_queue *micap_queue_save(const micap_queue *queue)
         memcpy(data, span->begin, span_bytes);
         data += span_bytes;
     }
-    return saved;
+    return own_content(queue->memory, saved);
 }
 
-void micap_queue_drop_saved(micap_memory *memory, micap_saved_queue *saved)
+static bool prepare_copy(micap_queue *queue, const micap_saved_queue *saved)
 {
-    if (saved)
-        micap_release(memory, saved, saved->bytes, MICAP_ARRAY_ALIGNMENT);
+    queue->prepared = micap_allocate(queue->memory, saved->bytes, MICAP_ARRAY_ALIGNMENT);
+    if (!queue->prepared)
+        return false;
+    memcpy(queue->prepared, saved, saved->bytes);
+    queue->prepared = own_content(queue->memory, queue->prepared);
+    return queue->prepared != NULL;
 }
 
-/* Makes a spare block with room for everything. */
+/* Makes a spare block with room for everything, and a copy of what owns something. */
 bool micap_queue_prepare_load(micap_queue *queue, const micap_saved_queue *saved)
 {
     size_t needed = 0;
+    forget_prepared(queue);
+    if (saved->owns && !prepare_copy(queue, saved))
+        return false;
     for (uint32_t i = 0; i < saved->span_count; ++i)
         needed += sizeof(micap_queue_span) + 2 * (size_t)queue->alignment + saved->spans[i].bytes;
     if (!needed)
@@ -301,9 +357,11 @@ void micap_queue_load(micap_queue *queue, const micap_saved_queue *saved)
     micap_queue_commit(queue);
     micap_queue_drop(queue, UINT64_MAX);
     if (!saved) {
+        forget_prepared(queue);
         queue->begin = queue->end;
         return;
     }
+    saved = queue->prepared ? queue->prepared : saved;
     queue->end = saved->first_position;
     const char *data = (const char *)&saved->spans[saved->span_count];
     for (uint32_t i = 0; i < saved->span_count; ++i) {
@@ -316,6 +374,11 @@ void micap_queue_load(micap_queue *queue, const micap_saved_queue *saved)
     close_spans(queue);
     queue->frame = saved->frame;
     queue->begin = saved->begin;
+    if (queue->prepared) { /* what it owned belongs to the queue now */
+        atomic_store_explicit(&queue->owns, true, memory_order_relaxed);
+        micap_release(queue->memory, queue->prepared, queue->prepared->bytes, MICAP_ARRAY_ALIGNMENT);
+        queue->prepared = NULL;
+    }
 }
 
 void micap_saved_queue_range(const micap_saved_queue *saved, uint64_t *out_begin, uint64_t *out_end)
@@ -361,7 +424,7 @@ static bool read_spans(micap_reader *reader, micap_bytes *spans, micap_bytes *co
 micap_saved_queue *micap_queue_read(const micap_queue *queue, micap_reader *reader, const micap_queue_codec *codec)
 {
     uint64_t limit = UINT64_MAX >> 24;
-    micap_saved_queue head = {0};
+    micap_saved_queue head = {.life = queue->life, .owns = queue->life.retain != NULL};
     head.first_position = micap_reader_take_up_to(reader, limit) * codec->entry_bytes;
     head.begin = micap_reader_take_up_to(reader, limit) * codec->entry_bytes;
     head.frame = micap_reader_take_number(reader);
@@ -377,6 +440,8 @@ micap_saved_queue *micap_queue_read(const micap_queue *queue, micap_reader *read
             memcpy(saved->spans, spans.data, spans.count);
             memcpy(&saved->spans[head.span_count], content.data, content.count);
         }
+    } else if (head.owns && content.count) {
+        head.life.release(&head.life, content.data, content.data + content.count);
     }
     micap_bytes_free(&spans);
     micap_bytes_free(&content);

@@ -16,6 +16,9 @@
 #include "base/byte_stream.h"
 #include "base/memory.h"
 #include "flow/schedule/job_run.h"
+#include "type/type.h"
+
+#include <stdatomic.h>
 
 typedef struct micap_queue_block {
     struct micap_queue_block *next; /* of the spare ones */
@@ -47,6 +50,19 @@ typedef struct micap_queue_writer {
     uint32_t index;
 } micap_queue_writer;
 
+/* What entries own: text and lists. The functions are called with whole entries, one after the other. */
+typedef struct micap_queue_life {
+    /* Makes entries, which have the bytes of others, copies of these. False if memory is short: then they own nothing. */
+    bool (*retain)(const struct micap_queue_life *life, char *begin, char *end);
+    /* Gives up what they own. They are uninitialized afterwards. */
+    void (*release)(const struct micap_queue_life *life, char *begin, char *end);
+    const micap_type *type; /* of a value in each entry; NULL: entries say it themselves */
+    uint32_t offset;        /* of the value */
+    uint32_t entry_bytes;
+} micap_queue_life;
+
+typedef struct micap_saved_queue micap_saved_queue;
+
 typedef struct micap_queue {
     micap_memory *memory;
     micap_queue_writer *writers;
@@ -59,6 +75,9 @@ typedef struct micap_queue {
     micap_queue_span *first, *last; /* the list */
     uint64_t begin, end;            /* valid positions; spans before `begin` may still be in the list */
     uint64_t frame;                 /* the current or last one */
+    micap_queue_life life;
+    atomic_bool owns;            /* some entries may own something: then there are functions */
+    micap_saved_queue *prepared; /* what will be loaded, if that owns something; else NULL */
 } micap_queue;
 
 void micap_queue_init(micap_queue *queue, micap_memory *memory, uint32_t alignment);
@@ -93,6 +112,19 @@ static inline void *micap_queue_append(micap_queue *queue, uint32_t worker, uint
     return entry;
 }
 
+/* Removes the entry that this worker appended last. */
+static inline void micap_queue_take_back(micap_queue *queue, uint32_t worker, size_t bytes)
+{
+    micap_queue_writer *writer = &queue->writers[worker];
+    writer->at -= bytes;
+    writer->span->end = writer->at;
+    if (writer->sequence == MICAP_SEQUENCE_NONE)
+        queue->end -= bytes;
+}
+
+/* Makes an entry, which was appended with the bytes of another, a copy of it. If memory is short, takes it back and returns false. */
+bool micap_queue_own(micap_queue *queue, uint32_t worker, char *entry, size_t bytes);
+
 /* All jobs have ended: moves their spans to the list. */
 void micap_queue_commit(micap_queue *queue);
 
@@ -104,7 +136,6 @@ void micap_queue_trim(micap_queue *queue);
 
 /* Copies what is in the list, while no system runs. NULL if memory is short. Loading the copy after a successful
  * micap_queue_prepare_load can't fail. Loading NULL empties the queue. */
-typedef struct micap_saved_queue micap_saved_queue;
 micap_saved_queue *micap_queue_save(const micap_queue *queue);
 void micap_queue_drop_saved(micap_memory *memory, micap_saved_queue *saved);
 bool micap_queue_prepare_load(micap_queue *queue, const micap_saved_queue *saved);

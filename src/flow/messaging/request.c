@@ -10,6 +10,7 @@
 #include "flow/schedule/listener.h"
 #include "flow/schedule/system.h"
 #include "mica/request.h"
+#include "type/owned.h"
 
 /* A question while groups are made. */
 typedef struct question_entry {
@@ -227,6 +228,8 @@ static mica_result handle(mica_requests *requests)
         mica_parallel_for(requests->world, groups, 1, answer_groups, requests);
     requests->is_handling = false;
     give_answers(requests, count);
+    if (requests->answer && requests->answer->owns)
+        micap_owned_release(&requests->answer->type, requests->answer_values, count);
     return mica_flush(requests->world);
 }
 
@@ -270,9 +273,9 @@ static const micap_type *type_of(mica_type *type)
     return type ? micap_type_of(mica_type_id(type)) : NULL;
 }
 
-static bool is_not_trivial(const micap_type *type)
+static bool has_functions(const micap_type *type)
 {
-    return type && !type->trivial;
+    return type && !type->trivial && !type->owns;
 }
 
 /* False with a report. */
@@ -285,8 +288,8 @@ static bool is_valid(mica_world *world, const mica_requests_def *def)
         problem = "a question with data and a function are required";
     else if (def->answer && (!answer || !answer->type.size_bytes))
         problem = "the answer must be a component with data";
-    else if (is_not_trivial(question) || is_not_trivial(answer))
-        problem = "questions and answers are copied as bytes and must be trivial";
+    else if (has_functions(question) || has_functions(answer))
+        problem = "questions and answers are copied as bytes and must be trivial, except for text and lists";
     else if (def->as_stream && !answer)
         problem = "a stream of answers needs answers";
     else if (micap_is_running(world))
@@ -317,6 +320,7 @@ static bool create_streams(mica_requests *requests, const mica_requests_def *def
         return requests->questions != NULL;
     shape.type = requests->answer;
     shape.question = NULL;
+    shape.question_offset = 0;
     shape.message_bytes = requests->answer->type.size_bytes;
     shape.alignment = requests->answer->type.alignment;
     shape.application = def->application;
@@ -396,12 +400,13 @@ bool mica_request_post_id(mica_requests *requests, uint64_t key, mica_entity ask
                    "requests %s: the question has no data, or another type", requests->questions->name);
         return false;
     }
-    micap_question_head *room = mica_stream_push_many_id(requests->questions, 1, location);
+    char *room = micap_stream_append(requests->questions, 1, location);
     if (!room)
         return false;
-    *room = (micap_question_head){key, asker};
-    memcpy((char *)room + requests->question_offset, question.data, requests->question->type.size_bytes);
-    return true;
+    micap_question_head head = {key, asker};
+    memcpy(room, &head, sizeof head);
+    memcpy(room + requests->question_offset, question.data, requests->question->type.size_bytes);
+    return micap_stream_own(requests->questions, room, 1);
 }
 
 mica_result mica_requests_handle(mica_requests *requests)

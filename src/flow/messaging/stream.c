@@ -28,6 +28,42 @@ void micap_stream_free(mica_stream *stream)
     micap_release(memory, stream, sizeof *stream, MICAP_CACHE_LINE);
 }
 
+static char *value_at(const micap_queue_life *life, char *entry)
+{
+    return entry + life->offset;
+}
+
+static void release_messages(const micap_queue_life *life, char *begin, char *end)
+{
+    for (; begin < end; begin += life->entry_bytes)
+        micap_owned_release(&life->type->type, value_at(life, begin), 1);
+}
+
+static bool retain_messages(const micap_queue_life *life, char *begin, char *end)
+{
+    for (char *at = begin; at < end; at += life->entry_bytes)
+        if (!micap_owned_retain(&life->type->type, value_at(life, at), 1)) {
+            release_messages(life, begin, at);
+            return false;
+        }
+    return true;
+}
+
+/* Messages with text or lists own these. */
+static void set_life(mica_stream *stream)
+{
+    const micap_type *type = stream->type ? stream->type : stream->question;
+    stream->fast_bytes = type->owns ? UINT32_MAX : stream->message_bytes;
+    if (!type->owns)
+        return;
+    stream->queue.life = (micap_queue_life){.retain = retain_messages,
+                                            .release = release_messages,
+                                            .type = type,
+                                            .offset = stream->question_offset,
+                                            .entry_bytes = stream->message_bytes};
+    stream->queue.owns = true;
+}
+
 static bool fill(mica_stream *stream, const micap_stream_shape *shape)
 {
     micap_memory *memory = &stream->world->memory;
@@ -44,6 +80,7 @@ static bool fill(mica_stream *stream, const micap_stream_shape *shape)
     stream->question = shape->question;
     stream->question_offset = shape->question_offset;
     stream->message_bytes = shape->message_bytes;
+    set_life(stream);
     stream->keep_frames = shape->keep_frames;
     stream->capacity_bytes = (uint64_t)shape->capacity * shape->message_bytes;
     return micap_queue_prepare(&stream->queue, mica_worker_count(stream->world), 0) &&
@@ -100,22 +137,22 @@ mica_stream *mica_stream_create(mica_world *world, const mica_stream_def *def)
     if (MICAP_MISSING(NULL, world))
         return NULL;
     mica_location location = def ? def->location : (mica_location){0};
-    if (!def || !def->type || !def->type->size_bytes) {
+    const micap_type *type = def && def->type ? micap_type_of(mica_type_id(def->type)) : NULL;
+    if (!type || !type->type.size_bytes) {
         micap_fail(world, MICA_ERROR_INVALID, location,
                    "stream_create: the type of the messages must be described and have data");
         return NULL;
     }
-    if (micap_type_has_life(def->type) || micap_type_owns(def->type)) {
+    if (micap_type_has_life(def->type) && !micap_owned_is_derived(def->type)) {
         micap_fail(world, MICA_ERROR_INVALID, location,
-                   "stream_create: messages are copied as bytes, but %s has text or lists, or has a copy, move or "
-                   "destruct function",
+                   "stream_create: messages are copied as bytes, but %s has a copy, move or destruct function",
                    def->type->name);
         return NULL;
     }
     if (is_refused(world, location, "stream_create"))
         return NULL;
     return micap_stream_create(world, &(micap_stream_shape){.name = def->name ? def->name : def->type->name,
-                                                            .type = micap_type_of(mica_type_id(def->type)),
+                                                            .type = type,
                                                             .message_bytes = def->type->size_bytes,
                                                             .alignment = def->type->alignment,
                                                             .capacity = def->capacity,
@@ -179,15 +216,11 @@ static MICAP_COLD void miss(mica_stream *stream, uint32_t count)
                stream->name);
 }
 
-void *mica_stream_push_many_id(mica_stream *stream, uint32_t count, mica_location location)
+char *micap_stream_append(mica_stream *stream, uint32_t count, mica_location location)
 {
-    if (MICAP_MISSING(NULL, stream))
-        return NULL;
-    if (!stream || !count)
-        return NULL;
     size_t bytes = (size_t)count * stream->message_bytes;
     const micap_running_job *job = micap_running_job_of(stream->world);
-    void *room;
+    char *room;
     if (job) {
         if (MICAP_UNLIKELY(!micap_queue_is_open(&stream->queue, job->worker, job->sequence)) &&
             !may_use(stream, job, true, location))
@@ -195,25 +228,55 @@ void *mica_stream_push_many_id(mica_stream *stream, uint32_t count, mica_locatio
         room = micap_queue_append(&stream->queue, job->worker, job->sequence, bytes);
     } else {
         room = micap_queue_append(&stream->queue, 0, MICAP_SEQUENCE_NONE, bytes);
-        micap_stream_bound(stream);
     }
     if (MICAP_UNLIKELY(!room))
         miss(stream, count);
     return room;
 }
 
+bool micap_stream_own(mica_stream *stream, char *messages, uint32_t count)
+{
+    const micap_running_job *job = micap_running_job_of(stream->world);
+    if (!stream->queue.life.retain ||
+        micap_queue_own(&stream->queue, job ? job->worker : 0, messages, (size_t)count * stream->message_bytes))
+        return true;
+    miss(stream, count);
+    return false;
+}
+
+/* Of a stream that the application writes; what systems write is bounded after the phase. */
+static void bound_outside(mica_stream *stream)
+{
+    if (!micap_running_job_of(stream->world))
+        micap_stream_bound(stream);
+}
+
+void *mica_stream_push_many_id(mica_stream *stream, uint32_t count, mica_location location)
+{
+    if (MICAP_MISSING(NULL, stream) || !count)
+        return NULL;
+    char *room = micap_stream_append(stream, count, location);
+    if (room && stream->queue.life.retain)
+        memset(room, 0, (size_t)count * stream->message_bytes);
+    bound_outside(stream);
+    return room;
+}
+
 static MICAP_COLD bool push_slowly(mica_stream *stream, const void *message, size_t message_bytes,
                                    mica_location location)
 {
-    if (stream && message_bytes != stream->message_bytes) {
+    if (message_bytes != stream->message_bytes) {
         micap_fail(stream->world, MICA_ERROR_LAYOUT, location, "stream %s: a message of %zu bytes instead of %u",
                    stream->name, message_bytes, stream->message_bytes);
         return false;
     }
-    void *room = mica_stream_push_many_id(stream, 1, location);
-    if (room)
-        memcpy(room, message, message_bytes);
-    return room != NULL;
+    char *room = micap_stream_append(stream, 1, location);
+    if (!room)
+        return false;
+    memcpy(room, message, message_bytes);
+    bool done = micap_stream_own(stream, room, 1);
+    bound_outside(stream);
+    return done;
 }
 
 /* The fast path, a million times in a frame: the job has a span open that has room. */
@@ -222,7 +285,7 @@ bool mica_stream_push_id(mica_stream *stream, const void *message, size_t messag
     if (MICAP_MISSING(NULL, stream) || MICAP_MISSING_ARRAY(stream->world, message, message_bytes))
         return false;
     const micap_thread_context *here = micap_this_thread;
-    if (MICAP_UNLIKELY(!stream || !here || here->world != stream->world || message_bytes != stream->message_bytes))
+    if (MICAP_UNLIKELY(!here || here->world != stream->world || message_bytes != stream->fast_bytes))
         return push_slowly(stream, message, message_bytes, location);
     const micap_running_job *job = (const micap_running_job *)(const void *)here;
     micap_queue_writer *writer = &stream->queue.writers[job->worker];

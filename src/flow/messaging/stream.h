@@ -35,6 +35,8 @@ struct mica_stream {
     const micap_type *question; /* their type, and where it follows key and asker */
     uint32_t question_offset;
     uint32_t message_bytes;
+    uint32_t
+        fast_bytes; /* message_bytes; UINT32_MAX if messages own something: then the fast path does not take them */
     uint32_t keep_frames;
     uint64_t capacity_bytes; /* 0: it grows */
     micap_stream_reader *readers;
@@ -78,6 +80,11 @@ const void *micap_stream_take(mica_stream *stream, uint32_t *out_count);
 
 /* Adds a reader, which begins with the oldest message. False if memory is short. */
 bool micap_stream_add_reader(mica_stream *stream, uint32_t system);
+
+/* Appends uninitialized messages, as mica_stream_push_many_id does, and makes messages that have the bytes of others copies of these. If
+ * memory is short, takes them back and returns false with a report. */
+char *micap_stream_append(mica_stream *stream, uint32_t count, mica_location location);
+bool micap_stream_own(mica_stream *stream, char *messages, uint32_t count);
 
 /* Drops the oldest messages of a bounded stream that has too many. */
 void micap_stream_bound(mica_stream *stream);

@@ -6,6 +6,7 @@
 #include "flow/messaging/stream_snapshot.h"
 #include "flow/schedule/flow.h"
 #include "flow/schedule/system.h"
+#include "type/owned.h"
 
 /* An exclusive system reads as the application. */
 static bool reads(const micap_system *system, const mica_stream *stream)
@@ -165,7 +166,7 @@ static void hash_stream(const mica_stream *stream, micap_hasher *hasher)
         micap_hasher_integer(hasher, queue->end - (position > queue->begin ? position : queue->begin), 8);
     }
     for (const micap_queue_span *span = queue->first; span; span = span->next) {
-        if (micap_queue_span_end(span) <= queue->begin)
+        if (micap_queue_span_end(span) <= queue->begin || span->begin == span->end)
             continue;
         uint64_t skip = span->position < queue->begin ? queue->begin - span->position : 0;
         if (is_dropped_by_age && queue->frame - span->frame != age)
@@ -187,6 +188,17 @@ static void hash(const mica_world *world, const void *state, micap_hasher *hashe
             hash_stream(stream, hasher);
 }
 
+/* What is wrong with the text and lists of messages, or NULL. */
+static const char *problem_of_messages(const mica_stream *stream)
+{
+    const micap_queue_life *life = &stream->queue.life;
+    const char *problem = NULL;
+    for (const micap_queue_span *span = stream->queue.first; life->type && !problem && span; span = span->next)
+        for (const char *at = span->begin; !problem && at < span->end; at += life->entry_bytes)
+            problem = micap_owned_problem(&life->type->type, at + life->offset);
+    return problem;
+}
+
 static bool validate(mica_world *world, void *state)
 {
     const micap_streams *streams = state;
@@ -194,8 +206,9 @@ static bool validate(mica_world *world, void *state)
         bool sound = micap_queue_is_sound(&stream->queue);
         for (uint32_t i = 0; i < stream->reader_count; ++i)
             sound = sound && stream->readers[i].position <= stream->queue.end;
-        if (!sound) {
-            micap_fail(world, MICA_ERROR_INVALID, stream->location, "stream %s: broken invariant", stream->name);
+        const char *problem = sound ? problem_of_messages(stream) : "broken invariant";
+        if (problem) {
+            micap_fail(world, MICA_ERROR_INVALID, stream->location, "stream %s: %s", stream->name, problem);
             return false;
         }
     }

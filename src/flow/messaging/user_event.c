@@ -11,6 +11,7 @@
 #include "core/world/access_check.h"
 #include "core/world/report.h"
 #include "flow/schedule/listener.h"
+#include "type/owned.h"
 
 enum {
     GENERATIONS_MAX = 256, /* events whose observers emit events, whose observers emit events, ... */
@@ -24,6 +25,7 @@ typedef struct user_event {
     mica_entity entity; /* nil: none */
     uint32_t data_bytes;
     uint32_t generation; /* how many events led to it */
+    mica_component owns; /* the type of the data, if that has text or lists; else 0 */
     bool propagates;
 } user_event;
 
@@ -35,6 +37,13 @@ static const void *data_of(const user_event *event)
 static size_t bytes_of(const user_event *event)
 {
     return sizeof *event + micap_align_up(event->data_bytes, DATA_ALIGNMENT);
+}
+
+/* Gives up what the data of an event that waits or is recorded owns. */
+static void release_data(user_event *event)
+{
+    if (event->owns)
+        micap_owned_release(&micap_type_of(event->owns)->type, event + 1, 1);
 }
 
 /* The subject of an observer that an event is for, or NULL. */
@@ -125,10 +134,11 @@ bool micap_user_events_settle(mica_world *world, micap_observers *observers, boo
         return false;
     }
     do { /* until something has to be applied */
-        const user_event *event = (const void *)(observers->waiting + observers->waiting_begin);
+        user_event *event = (void *)(observers->waiting + observers->waiting_begin);
         observers->generation = event->generation;
         deliver(world, observers, event, data_of(event));
         observers->waiting_begin += (uint32_t)bytes_of(event);
+        release_data(event);
     } while (observers->waiting_begin < observers->waiting_end && micap_recording_is_empty(&world->deferred.recording));
     if (observers->waiting_begin == observers->waiting_end)
         observers->waiting_begin = observers->waiting_end = 0;
@@ -147,7 +157,7 @@ void micap_user_events_trim(mica_world *world, micap_observers *observers)
 typedef struct event_note {
     micap_note note;
     const mica_commands *commands; /* the buffer that it is in */
-    bool waits;                    /* it was applied, and there are observers */
+    bool waits;                    /* it was applied, and there are observers, whose list owns the data now */
     user_event event;              /* last: its data follows */
 } event_note;
 
@@ -180,13 +190,22 @@ static mica_result apply_note(mica_world *world, micap_note *note)
 
 static void undo_note(mica_world *world, micap_note *note)
 {
-    const event_note *recorded = (const event_note *)(const void *)note;
+    event_note *recorded = (event_note *)(void *)note;
     micap_observers *observers = micap_listener_state(world, MICAP_LISTENER_OBSERVERS);
     if (recorded->waits)
         observers->waiting_end -= (uint32_t)bytes_of(&recorded->event);
+    recorded->waits = false;
 }
 
-static const micap_note_ops note_ops = {.apply = apply_note, .undo = undo_note};
+static void drop_note(mica_world *world, micap_note *note)
+{
+    (void)world;
+    event_note *recorded = (event_note *)(void *)note;
+    if (!recorded->waits)
+        release_data(&recorded->event);
+}
+
+static const micap_note_ops note_ops = {.apply = apply_note, .undo = undo_note, .drop = drop_note};
 
 static bool record(mica_commands *commands, const user_event *event, const void *data, mica_location location)
 {
@@ -200,6 +219,7 @@ static bool record(mica_commands *commands, const user_event *event, const void 
                    event->kind);
         return false;
     }
+    micap_note *last = commands->recording.last_note;
     size_t bytes = sizeof(event_note) + event->data_bytes;
     event_note *note = (event_note *)(void *)micap_commands_note(commands, &note_ops, bytes, location);
     if (!note)
@@ -209,7 +229,11 @@ static bool record(mica_commands *commands, const user_event *event, const void 
     note->event.generation = 1 + (observers ? observers->generation : 0);
     if (event->data_bytes)
         memcpy(note + 1, data, event->data_bytes);
-    return true;
+    if (!event->owns || micap_owned_retain(&micap_type_of(event->owns)->type, note + 1, 1))
+        return true;
+    micap_recording_forget_notes(&commands->recording, last);
+    micap_fail_memory(world, "event");
+    return false;
 }
 
 /* Whether the arguments are valid, with a report if not. */
@@ -220,9 +244,7 @@ static bool is_valid(const mica_world *world, const char *function, const user_e
     if (MICAP_INVALID_IN_(world, function, event->component && !micap_type_of(event->component), "component",
                           "must be a component, or 0") ||
         MICAP_INVALID_IN_(world, function, (data->component && !type) || has_no_size, "data",
-                          "must be of a described type, or have a size") ||
-        MICAP_INVALID_IN_(world, function, type && type->owns, "data",
-                          "is copied as bytes: it must have no text and no lists"))
+                          "must be of a described type, or have a size"))
         return false;
     if (type && !micap_value_fits(world, type, data, (mica_location){0}))
         return false;
@@ -236,8 +258,10 @@ static bool is_valid(const mica_world *world, const char *function, const user_e
 /* Measures the data of a valid event. */
 static void measure(user_event *event, const mica_value *data)
 {
-    if (data->data)
-        event->data_bytes = data->size_bytes ? data->size_bytes : micap_type_of(data->component)->type.size_bytes;
+    if (!data->data)
+        return;
+    event->data_bytes = data->size_bytes ? data->size_bytes : micap_type_of(data->component)->type.size_bytes;
+    event->owns = data->component && micap_type_of(data->component)->owns ? data->component : 0;
 }
 
 /* Delivers an event, or records it. */

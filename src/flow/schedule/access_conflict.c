@@ -1,5 +1,6 @@
 #include "flow/schedule/access_conflict.h"
 
+#include "core/query/pattern.h"
 #include "core/query/view.h"
 #include "flow/schedule/index_use.h"
 #include "flow/schedule/system.h"
@@ -20,10 +21,11 @@ uint32_t micap_system_own_accesses(const micap_system *system, mica_system_acces
     const mica_system_def *def = &system->def;
     uint32_t count = 0;
     for (uint32_t i = 0; i < def->term_count; ++i)
-        if (is_read(def->terms[i].access))
+        if (is_read(def->terms[i].access) || def->terms[i].field)
             out[count++] = (mica_system_access){.component = def->terms[i].component,
                                                 .write = micap_access_writes(def->terms[i].access),
-                                                .own_rows = !def->once && !is_singleton(def->terms[i].component)};
+                                                .own_rows = !def->once && !micap_term_is_pattern(&def->terms[i]) &&
+                                                            !is_singleton(def->terms[i].component)};
     for (uint32_t i = 0; i < def->use_count; ++i)
         if (!def->uses[i].index)
             out[count++] = (mica_system_access){

@@ -1,5 +1,6 @@
 /* Writes the dependency graph as text, and for Graphviz. */
 #include "base/argument.h"
+#include "base/assert.h"
 #include "flow/schedule/dependency_graph.h"
 #include "flow/schedule/fusion.h"
 #include "flow/schedule/system.h"
@@ -15,7 +16,7 @@ typedef struct writer {
     size_t length;
 } writer;
 
-static void put(writer *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(writer *to, const char *format, ...) MICAP_FORMAT(2, 3);
 
 static void put(writer *to, const char *format, ...)
 {

@@ -72,7 +72,7 @@ static void hash_clocks(const micap_flow *flow, micap_hasher *hasher)
     }
     for (uint32_t i = 0; i < flow->system_count; ++i) {
         const micap_system *system = flow->systems[i];
-        if (!system->is_gated || system->seconds_waited == 0) /* the others do not look at it */
+        if (system->seconds_waited == 0)
             continue;
         micap_hasher_bytes(hasher, system->def.name, strlen(system->def.name) + 1);
         hash_seconds(hasher, system->seconds_waited);

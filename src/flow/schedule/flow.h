@@ -65,6 +65,10 @@ typedef struct micap_flow {
     bool is_paused;
     bool is_let_through; /* one frame runs despite the pause */
 
+    mica_after_frame_fn after_frame; /* NULL: none */
+    void *after_frame_context;
+    bool is_after_frame; /* it is running */
+
     /* All rows of the world, cut into partitions of equally many rows: see job_plan.h. */
     uint64_t *first_rows; /* by archetype id: rows of the archetypes before it */
     uint32_t first_row_capacity;

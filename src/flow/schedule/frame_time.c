@@ -14,6 +14,22 @@ void mica_pause(mica_world *world, bool paused)
     flow->is_let_through = false;
 }
 
+bool mica_is_paused(const mica_world *world)
+{
+    if (MICAP_MISSING(NULL, world))
+        return false;
+    const micap_flow *flow = micap_flow_get(world);
+    return flow && flow->is_paused;
+}
+
+bool mica_is_stepping(const mica_world *world)
+{
+    if (MICAP_MISSING(NULL, world))
+        return false;
+    const micap_flow *flow = micap_flow_get(world);
+    return flow && flow->is_stepping;
+}
+
 void mica_pause_step(mica_world *world)
 {
     if (MICAP_MISSING(NULL, world))

@@ -165,7 +165,7 @@ static bool plan_chain(micap_segment *segment, micap_chain *chain)
         return true;
     }
     if (first->is_sorted) {
-        chain->row_count = row_bound(first->query);
+        chain->row_count = first->query->pattern ? 1 : row_bound(first->query);
         chain->job_count = chain->row_count ? 1 : 0;
         return true;
     }

@@ -1,7 +1,9 @@
 #include "flow/schedule/job_run.h"
 
 #include "base/argument.h"
+#include "base/assert.h"
 #include "base/call_location.h"
+#include "base/probe.h"
 #include "core/commands/command_buffer.h"
 #include "core/query/query_chunks.h"
 #include "core/query/query_filter.h"
@@ -88,7 +90,7 @@ static bool is_singleton_term(const mica_view *view, uint32_t term)
     return micap_type_of(view->private_.query->terms[term].component)->type.storage == MICA_STORAGE_SINGLETON;
 }
 
-static __attribute__((noinline)) void call_each(const micap_system *system, mica_view *view)
+static MICAP_NOINLINE void call_each(const micap_system *system, mica_view *view)
 {
     const mica_query *query = view->private_.query;
     void *columns[MICA_TERMS_MAX];
@@ -103,7 +105,7 @@ static __attribute__((noinline)) void call_each(const micap_system *system, mica
     }
 }
 
-static __attribute__((noinline)) void fill_and_call_columns(const micap_system *system, mica_view *view)
+static MICAP_NOINLINE void fill_and_call_columns(const micap_system *system, mica_view *view)
 {
     void *columns[MICA_TERMS_MAX];
     micap_view_fill_columns(view, columns);
@@ -173,7 +175,7 @@ static void run_chunk_rows(const micap_segment *segment, system_run *run, micap_
 }
 
 /* The fast path of the function above, for all rows of a chunk. Calls the system at its end, so that many small chunks cost little. */
-static __attribute__((noinline)) void run_whole_chunk(system_run *run, micap_chunk *chunk, uint32_t match)
+static MICAP_NOINLINE void run_whole_chunk(system_run *run, micap_chunk *chunk, uint32_t match)
 {
     mica_view *view = &run->view;
     const mica_query *query = view->private_.query;
@@ -192,9 +194,7 @@ static void run_pool_rows(const micap_chain *chain, system_run *run, uint32_t be
     mica_view *view = &run->view;
     view->private_.driver = chain->driver;
     view->private_.walk = chain->driver_walk;
-    view->private_.cursor = begin;
-    view->private_.chunk = NULL; /* the loop starts again */
-    view->private_.end = end;
+    micap_join_restart(view, begin, end);
     while (micap_join_next(view, run->job.system->query)) {
         view->slice = ((uint64_t)chain->driver->type->id << 32) + view->private_.cursor - view->count;
         call_system(chain->segment, run);
@@ -398,6 +398,7 @@ void micap_job_run(micap_chain *chain, uint32_t job, uint32_t worker)
     micap_thread_context *before = micap_this_thread;
     mica_location location = micap_noted_place();
     uint64_t begin = segment->flow->has_probe ? micap_clock_ns() : 0;
+    MICAP_PROBE_3(system_begin, runs[0].job.system->def.name, worker, count);
     if (first->once)
         run_once(segment, &runs[0]);
     else if (first->is_sorted)
@@ -408,6 +409,7 @@ void micap_job_run(micap_chain *chain, uint32_t job, uint32_t worker)
         run_pool(chain, job, &runs[0]);
     else
         run_chunks(chain, job, runs, count, indices);
+    MICAP_PROBE_3(system_end, runs[0].job.system->def.name, worker, count);
     micap_this_thread = before;
     micap_note_again(location);
     if (segment->flow->has_probe)

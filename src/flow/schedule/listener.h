@@ -19,6 +19,7 @@ typedef enum micap_listener_id {
     MICAP_LISTENER_STATS,
     MICAP_LISTENER_TRACE,
     MICAP_LISTENER_RECORD,
+    MICAP_LISTENER_STEP,
     MICAP_LISTENERS,
 } micap_listener_id;
 

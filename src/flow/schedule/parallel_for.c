@@ -120,7 +120,7 @@ static mica_result reduce(mica_world *world, user_work *work, uint32_t job_count
     if (!work->sums)
         return micap_fail_memory(world, "reduction");
     run_work(world, work, job_count);
-    char total[MICA_REDUCTION_BYTES_MAX] __attribute__((aligned(64)));
+    _Alignas(64) char total[MICA_REDUCTION_BYTES_MAX];
     memcpy(total, how->zero, how->bytes);
     for (uint32_t i = 0; i < job_count; ++i)
         how->combine(total, sum_of(work, i), how->context);
@@ -198,6 +198,10 @@ mica_result mica_reduce_query(mica_query *query, const mica_reduction *how, void
         return micap_fail(world, MICA_ERROR_INVALID, micap_place_of_call(query->location),
                           "reduce_query: %s: the reduction needs zero, combine, view and a size of at most %d bytes",
                           query->name, MICA_REDUCTION_BYTES_MAX);
+    if (query->pattern)
+        return micap_fail(world, MICA_ERROR_INVALID, micap_place_of_call(query->location),
+                          "reduce_query: %s: its terms about other entities can't be divided among threads",
+                          query->name);
     uint32_t count = list_views(query, NULL);
     size_t bytes = count * sizeof(micap_job_start);
     micap_job_start *starts = micap_allocate(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT);

@@ -27,7 +27,8 @@ static void start_system(const micap_segment *segment, micap_system *system)
     frame->alpha = segment->alpha;
     frame->seconds = segment->seconds;
     frame->tick = segment->tick;
-    system->seconds_waited = 0;
+    if (system->is_gated)
+        system->seconds_waited = 0;
 }
 
 static bool has_jobs(const micap_chain *chain)

@@ -1,6 +1,7 @@
 #include "mica/random.h"
 
 #include "base/argument.h"
+#include "base/assert.h"
 #include "base/hash.h"
 #include "flow/schedule/flow.h"
 #include "mica/math.h"
@@ -65,7 +66,7 @@ int64_t mica_random_integer(mica_random *random, int64_t low, int64_t high)
     uint64_t span = (uint64_t)high - (uint64_t)low;
     if (span < UINT32_MAX)
         return (int64_t)((uint64_t)low + mica_random_below(random, (uint32_t)span + 1));
-    uint64_t mask = UINT64_MAX >> __builtin_clzll(span), drawn;
+    uint64_t mask = UINT64_MAX >> MICAP_LEADING_ZEROS(span), drawn;
     while ((drawn = next_64(random) & mask) > span) { /* at most half of them are too large */
     }
     return (int64_t)((uint64_t)low + drawn);

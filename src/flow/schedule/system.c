@@ -54,7 +54,7 @@ static void classify(micap_system *system)
         reads_streams |= def->uses[i].stream && !def->uses[i].write; /* it has one position in each stream */
     }
     bool is_joined = !def->once && system->query->join_count; /* its jobs may be rows of a pool, not of chunks */
-    system->is_sorted = !def->once && def->compare;
+    system->is_sorted = !def->once && (def->compare || system->query->pattern);
     system->is_single = def->once || def->parallel == MICA_PARALLEL_NONE || system->is_sorted || reads_streams ||
                         micap_system_conflicts_with_itself(system);
     system->is_local = !system->is_single && !uses_components && !is_joined && def->parallel != MICA_PARALLEL_EVERY &&
@@ -325,7 +325,7 @@ mica_result micap_system_replace(mica_world *world, mica_system system, const mi
     fresh->id = old->id;
     fresh->frame.system = system;
     fresh->last_version = old->last_version;
-    fresh->seconds_waited = old->seconds_waited;
+    fresh->seconds_waited = old->is_gated ? old->seconds_waited : 0; /* the others never wait */
     micap_listeners_system_removed(flow, old);
     micap_system_free(flow, old);
     change_systems(flow, def);

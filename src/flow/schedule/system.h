@@ -40,13 +40,13 @@ typedef struct micap_system {
     micap_system_kind kind;
     bool is_local;      /* accesses its own rows only */
     bool is_single;     /* never runs on two workers at once */
-    bool is_sorted;     /* visits its rows in the order of its query */
+    bool is_sorted;     /* visits its rows in the order of its query, in one job */
     bool names_checked; /* systems named in before and after exist, or were reported */
     bool is_gated;      /* has a rate or a condition */
     bool uses_indexes;  /* they are made current before it starts */
     bool is_enabled;
     bool is_removed;       /* during a frame; freed at its end */
-    double seconds_waited; /* since its last run */
+    double seconds_waited; /* since its last run; counts while is_gated */
 } micap_system;
 
 /* Returns NULL if there is none. */

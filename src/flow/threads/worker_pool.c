@@ -1,6 +1,7 @@
 #include "flow/threads/worker_pool.h"
 
 #include "base/assert.h"
+#include "base/block_heap.h"
 #include "os/clock.h"
 
 enum {
@@ -158,9 +159,13 @@ static void *run_worker(void *data)
     current = (struct current_worker){pool, self->index};
     uint64_t idle_since = 0;
     uint32_t rounds = 0;
+    bool is_idle = false;
     while (!atomic_load_explicit(&pool->ending, memory_order_acquire)) {
         micap_job_range range;
         if (find_jobs(pool, self->index, &range)) {
+            if (is_idle)
+                micap_heap_thread_busy();
+            is_idle = false;
             run_range(pool, self->index, range);
             idle_since = 0;
             continue;
@@ -168,6 +173,9 @@ static void *run_worker(void *data)
         micap_relax();
         if (++rounds % SPIN_ROUNDS)
             continue;
+        if (!is_idle)
+            micap_heap_thread_idle();
+        is_idle = true;
         uint64_t now = micap_clock_ns();
         if (!idle_since) {
             idle_since = now;

@@ -135,6 +135,16 @@ bool micap_reload_destroy(micap_reloading *work, uint32_t copy)
     return true;
 }
 
+/* Values of an entry will be read. */
+static void need_room(micap_reloading *work, const micap_entry *entry, size_t *alignment)
+{
+    size_t bytes =
+        entry->type->size_bytes > entry->recipe->size_bytes ? entry->type->size_bytes : entry->recipe->size_bytes;
+    work->value_bytes = bytes > work->value_bytes ? bytes : work->value_bytes;
+    *alignment = entry->type->alignment > *alignment ? entry->type->alignment : *alignment;
+    *alignment = entry->recipe->alignment > *alignment ? entry->recipe->alignment : *alignment;
+}
+
 static bool pair_entries(micap_reloading *work)
 {
     size_t alignment = MICAP_ALIGNMENT;
@@ -155,12 +165,11 @@ static bool pair_entries(micap_reloading *work)
                                      entry->block->name);
         if (!micap_scalars_make(&work->scalars[i], work->memory, type))
             return fail_memory(work);
-        size_t bytes =
-            entry->type->size_bytes > entry->recipe->size_bytes ? entry->type->size_bytes : entry->recipe->size_bytes;
-        alignment = entry->type->alignment > alignment ? entry->type->alignment : alignment;
-        alignment = entry->recipe->alignment > alignment ? entry->recipe->alignment : alignment;
-        work->value_bytes = bytes > work->value_bytes ? bytes : work->value_bytes;
+        need_room(work, entry, &alignment);
     }
+    for (uint32_t i = 0; i < work->before.entry_count; ++i)
+        if (work->before.entries[i].component)
+            need_room(work, &work->before.entries[i], &alignment);
     work->value_bytes = (work->value_bytes + alignment - 1) / alignment * alignment;
     work->value_alignment = alignment;
     work->values = micap_allocate(work->memory, 3 * work->value_bytes, alignment);

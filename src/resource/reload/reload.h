@@ -2,6 +2,7 @@
 #ifndef MICAP_RESOURCE_RELOAD_RELOAD_H
 #define MICAP_RESOURCE_RELOAD_RELOAD_H
 
+#include "base/assert.h"
 #include "mica/command.h"
 #include "mica/reload.h"
 #include "resource/spawn/spawn.h"
@@ -13,6 +14,8 @@ struct mica_spawned {
     mica_spawn_def def;
     mica_entity *entities;
     uint32_t entity_count; /* of all copies */
+    /* By entity of the new file, the same one of the old file, or MICAP_NONE: for the next reload. NULL: found by their paths. */
+    const uint32_t *old_of_new;
 };
 
 /* The position of the next sibling: what is known of the children of one parent that were placed already. */
@@ -47,8 +50,7 @@ typedef struct micap_reloading {
 } micap_reloading;
 
 /* Notes and reports what went wrong. Returns false. */
-bool micap_reload_fail(micap_reloading *work, mica_result result, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+bool micap_reload_fail(micap_reloading *work, mica_result result, const char *format, ...) MICAP_FORMAT(3, 4);
 
 /* Record the difference; false with a report when something can't be recorded. */
 bool micap_reload_create(micap_reloading *work, uint32_t copy);

@@ -78,6 +78,18 @@ static void look_up(const matching *match, micap_reloading *work)
     }
 }
 
+/* Takes what the caller knows. */
+static bool take_known(micap_reloading *work)
+{
+    uint32_t count = work->after.resource->header.entity_count;
+    for (uint32_t i = 0; i < count; ++i) {
+        work->old_of_new[i] = work->spawned->old_of_new[i];
+        if (work->old_of_new[i] != MICAP_NONE)
+            work->new_of_old[work->old_of_new[i]] = i;
+    }
+    return true;
+}
+
 bool micap_reload_match(micap_reloading *work)
 {
     matching match = {.old = work->before.resource};
@@ -88,6 +100,8 @@ bool micap_reload_match(micap_reloading *work)
     match.count_capacity = most + 1;
     memset(work->old_of_new, 0xFF, new_count * sizeof *work->old_of_new);
     memset(work->new_of_old, 0xFF, old_count * sizeof *work->new_of_old);
+    if (work->spawned->old_of_new)
+        return take_known(work);
     size_t table_bytes = match.table_capacity * sizeof *match.table;
     size_t place_bytes = match.place_capacity * sizeof *match.places;
     size_t count_bytes = match.count_capacity * sizeof *match.counts;

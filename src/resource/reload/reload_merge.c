@@ -1,6 +1,7 @@
 /* Changes of entities that stay: a three-way merge, field by field, of the old file, the new file and the world. */
 #include "mica/pool.h"
 #include "mica/singleton.h"
+#include "resource/reload/reload_edges.h"
 #include "resource/reload/reload_merge.h"
 
 #include "resource/spawn/spawn_prepare.h"
@@ -27,10 +28,8 @@ static bool migrate(micap_reloading *work, const micap_entry *entry, void *to, c
     return false;
 }
 
-/* A value as spawning would make it, in the layout of the recipe, in the first or second room for values. What can't be read is reported,
- * and fails the reload. */
-static char *read_value(micap_reloading *work, const micap_entry *entry, const void *from, const mica_entity *entities,
-                        uint32_t room)
+char *micap_reload_read_value(micap_reloading *work, const micap_entry *entry, const void *from,
+                              const mica_entity *entities, uint32_t room)
 {
     uint32_t bytes = entry->recipe->size_bytes;
     char *out = work->values + room * work->value_bytes;
@@ -73,7 +72,7 @@ static uint32_t element_count(const micap_scalar *scalar)
     return scalar->kind == MICA_KIND_CHAR ? 1 : scalar->count;
 }
 
-static bool is_same_value(const micap_scalars *scalars, const char *a, const char *b)
+bool micap_reload_is_same_value(const micap_scalars *scalars, const char *a, const char *b)
 {
     for (uint32_t i = 0; i < scalars->count; ++i)
         for (uint32_t j = 0; j < element_count(&scalars->list[i]); ++j) {
@@ -93,8 +92,8 @@ static void swap_contents(char *current, char *new, size_t bytes)
     memcpy(new, kept, bytes);
 }
 
-/* Brings what the file changed into the current value, except where the program changed it too. */
-static bool merge(micap_reloading *work, const micap_scalars *scalars, char *current, const char *old, char *new)
+bool micap_reload_merge_value(micap_reloading *work, const micap_scalars *scalars, char *current, const char *old,
+                              char *new)
 {
     bool changed = false;
     for (uint32_t i = 0; i < scalars->count; ++i) {
@@ -132,23 +131,7 @@ static bool run_spawn(micap_reloading *work, const micap_entry *entry, mica_spaw
                              entry->block->name);
 }
 
-/* One component of one entity, in both files. */
-typedef struct component_of {
-    const micap_entry *entry;
-    const micap_entry *old_entry;
-    const micap_scalars *scalars;
-    mica_entity entity;
-    const char *old; /* instances; NULL: none */
-    const char *new;
-    uint32_t old_count;
-    uint32_t new_count;
-    bool was_disabled;
-    bool is_disabled;
-    const mica_entity *old_entities;
-    const mica_entity *new_entities;
-} component_of;
-
-static bool add_one(micap_reloading *work, const component_of *at, const char *from)
+static bool add_one(micap_reloading *work, const micap_reload_component *at, const char *from)
 {
     const micap_entry *entry = at->entry;
     mica_component component = entry->component;
@@ -158,7 +141,7 @@ static bool add_one(micap_reloading *work, const component_of *at, const char *f
             return refused(work);
         return !entry->has_spawn || run_spawn(work, entry, run);
     }
-    char *value = read_value(work, entry, from, at->new_entities, 0);
+    char *value = micap_reload_read_value(work, entry, from, at->new_entities, 0);
     if (micap_type_is_trivial(entry->type) && !entry->has_spawn && !entry->type->many)
         return mica_command_set_id(work->commands, at->entity, (mica_value){component, 0, value}, MICA_HERE) ||
                refused(work);
@@ -176,13 +159,13 @@ static bool add_one(micap_reloading *work, const component_of *at, const char *f
     return true;
 }
 
-static bool throw_switch(micap_reloading *work, const component_of *at)
+static bool throw_switch(micap_reloading *work, const micap_reload_component *at)
 {
     mica_component component = at->entry->component;
     return mica_command_enable_id(work->commands, at->entity, component, !at->is_disabled, MICA_HERE) || refused(work);
 }
 
-static bool add(micap_reloading *work, const component_of *at)
+static bool add(micap_reloading *work, const micap_reload_component *at)
 {
     const micap_entry *entry = at->entry;
     if (at->new_count > 1 && !entry->type->many)
@@ -195,64 +178,66 @@ static bool add(micap_reloading *work, const component_of *at)
     return !entry->type->toggle || !at->is_disabled || throw_switch(work, at);
 }
 
-static bool make_anew(micap_reloading *work, const component_of *at)
+static bool make_anew(micap_reloading *work, const micap_reload_component *at)
 {
     ++work->stats.updated_count;
     return mica_command_remove_id(work->commands, at->entity, at->entry->component, MICA_HERE) ? add(work, at)
                                                                                                : refused(work);
 }
 
-static bool did_file_change(micap_reloading *work, const component_of *at)
+static bool did_file_change(micap_reloading *work, const micap_reload_component *at)
 {
     bool same = at->old_count == at->new_count;
     for (uint32_t i = 0; same && i < at->new_count && at->entry->block->role != MICAP_ROLE_TAG; ++i) {
         const char *old = at->old + (size_t)i * at->old_entry->block->type->size_bytes;
         const char *new = at->new + (size_t)i * at->entry->block->type->size_bytes;
-        same = is_same_value(at->scalars, read_value(work, at->old_entry, old, at->old_entities, 0),
-                             read_value(work, at->entry, new, at->new_entities, 1));
+        same = micap_reload_is_same_value(at->scalars,
+                                          micap_reload_read_value(work, at->old_entry, old, at->old_entities, 0),
+                                          micap_reload_read_value(work, at->entry, new, at->new_entities, 1));
     }
     return !same;
 }
 
 /* Whether the instances of a pool for many are what the old file says. */
-static bool is_as_spawned(micap_reloading *work, const component_of *at)
+static bool is_as_spawned(micap_reloading *work, const micap_reload_component *at)
 {
     const mica_pool *pool = mica_pool_of_id(work->world, at->entry->component);
     mica_instance instance = mica_pool_find(pool, at->entity);
     uint32_t count = 0;
     for (; !mica_instance_is_nil(instance) && count < at->old_count; ++count) {
         const char *old = at->old + (size_t)count * at->old_entry->block->type->size_bytes;
-        if (!is_same_value(at->scalars, read_value(work, at->old_entry, old, at->old_entities, 0),
-                           mica_instance_read_id(pool, instance)))
+        if (!micap_reload_is_same_value(at->scalars,
+                                        micap_reload_read_value(work, at->old_entry, old, at->old_entities, 0),
+                                        mica_instance_read_id(pool, instance)))
             return false;
         instance = mica_pool_next(pool, instance);
     }
     return count == at->old_count && mica_instance_is_nil(instance);
 }
 
-static bool update_fields(micap_reloading *work, const component_of *at)
+static bool update_fields(micap_reloading *work, const micap_reload_component *at)
 {
     mica_component component = at->entry->component;
-    const char *old = read_value(work, at->old_entry, at->old, at->old_entities, 0);
-    char *new = read_value(work, at->entry, at->new, at->new_entities, 1);
+    const char *old = micap_reload_read_value(work, at->old_entry, at->old, at->old_entities, 0);
+    char *new = micap_reload_read_value(work, at->entry, at->new, at->new_entities, 1);
     char *current = work->values + 2 * work->value_bytes;
     if (!micap_type_is_trivial(at->entry->type)) {
         /* A staged value is a copy made by the component's own function. */
         current = mica_command_add_id(work->commands, at->entity, component, MICA_HERE);
         if (!current)
             return refused(work);
-        work->stats.updated_count += merge(work, at->scalars, current, old, new);
+        work->stats.updated_count += micap_reload_merge_value(work, at->scalars, current, old, new);
         return true;
     }
     mica_get_value_id(work->world, at->entity, component, current);
-    if (!merge(work, at->scalars, current, old, new))
+    if (!micap_reload_merge_value(work, at->scalars, current, old, new))
         return true;
     ++work->stats.updated_count;
     return mica_command_set_id(work->commands, at->entity, (mica_value){component, 0, current}, MICA_HERE) ||
            refused(work);
 }
 
-static bool update_switch(micap_reloading *work, const component_of *at)
+static bool update_switch(micap_reloading *work, const micap_reload_component *at)
 {
     mica_component component = at->entry->component;
     if (!at->entry->type->toggle || at->was_disabled == at->is_disabled ||
@@ -262,7 +247,7 @@ static bool update_switch(micap_reloading *work, const component_of *at)
     return throw_switch(work, at);
 }
 
-static bool update(micap_reloading *work, const component_of *at)
+static bool update(micap_reloading *work, const micap_reload_component *at)
 {
     if (did_file_change(work, at)) {
         if (at->entry->has_spawn)
@@ -280,11 +265,12 @@ static bool update(micap_reloading *work, const component_of *at)
     return update_switch(work, at);
 }
 
-static component_of find_component(const micap_reloading *work, uint32_t e, uint32_t entity, uint32_t copy)
+micap_reload_component micap_reload_find_component(const micap_reloading *work, uint32_t e, uint32_t entity,
+                                                   uint32_t copy)
 {
     const mica_resource *old = work->before.resource, *new = work->after.resource;
     uint32_t old_entity = work->old_of_new[entity], old_e = work->old_entry[e];
-    component_of at = {
+    micap_reload_component at = {
         .entry = &work->after.entries[e],
         .scalars = &work->scalars[e],
         .entity = micap_reload_new(work, copy)[entity],
@@ -308,7 +294,8 @@ static bool remove_dropped(micap_reloading *work, uint32_t old_entity, uint32_t 
     for (uint32_t e = 0; e < work->before.entry_count; ++e) {
         mica_component component = work->before.entries[e].component;
         uint32_t new_e = work->new_entry[e];
-        if (!component || !mica_resource_value_count(work->before.resource, old_entity, e) ||
+        if (!component || work->before.entries[e].type->relation ||
+            !mica_resource_value_count(work->before.resource, old_entity, e) ||
             (new_e != MICAP_NONE && mica_resource_value_count(work->after.resource, new_entity, new_e)) ||
             !mica_has_id(work->world, entity, component))
             continue;
@@ -326,8 +313,8 @@ static bool update_entity(micap_reloading *work, uint32_t index, uint32_t copy)
     if (!mica_is_alive(work->world, entity))
         return true;
     for (uint32_t e = 0; e < work->after.entry_count; ++e) {
-        component_of at = find_component(work, e, index, copy);
-        if (!at.entry->component || !at.new_count)
+        micap_reload_component at = micap_reload_find_component(work, e, index, copy);
+        if (!at.entry->component || !at.new_count || at.entry->type->relation)
             continue;
         bool is_there = old != MICAP_NONE && mica_has_id(work->world, entity, at.entry->component);
         if (at.old_count && is_there && !update(work, &at))
@@ -338,7 +325,7 @@ static bool update_entity(micap_reloading *work, uint32_t index, uint32_t copy)
             return false;
         work->stats.added_count += old != MICAP_NONE;
     }
-    return old == MICAP_NONE || remove_dropped(work, old, index, entity);
+    return micap_reload_edges(work, index, copy) && (old == MICAP_NONE || remove_dropped(work, old, index, entity));
 }
 
 bool micap_reload_merge(micap_reloading *work, uint32_t copy)
@@ -358,12 +345,12 @@ static bool did_singleton_change(micap_reloading *work, uint32_t e, char **out_o
     if (!entry->component || entry->block->role != MICAP_ROLE_SINGLETON || work->spawned->def.skip_singletons)
         return false;
     micap_reload_free_values(work);
-    read_value(work, entry, entry->block->instances, work->entities, 1);
+    micap_reload_read_value(work, entry, entry->block->instances, work->entities, 1);
     memset(*out_old, 0, work->value_bytes);
     const micap_entry *before = work->old_entry[e] == MICAP_NONE ? NULL : &work->before.entries[work->old_entry[e]];
     if (before)
-        read_value(work, before, before->block->instances, work->spawned->entities, 0);
-    return !is_same_value(&work->scalars[e], *out_old, *out_new);
+        micap_reload_read_value(work, before, before->block->instances, work->spawned->entities, 0);
+    return !micap_reload_is_same_value(&work->scalars[e], *out_old, *out_new);
 }
 
 bool micap_reload_make_singletons(micap_reloading *work)
@@ -377,7 +364,7 @@ bool micap_reload_make_singletons(micap_reloading *work)
         if (!micap_spawn_make_singleton(work->world, entry))
             return micap_reload_fail(work, MICA_ERROR_MEMORY, "reload: out of memory");
         if (!entry->has_spawn)
-            merge(work, &work->scalars[e], entry->scratch, old, new);
+            micap_reload_merge_value(work, &work->scalars[e], entry->scratch, old, new);
         else if (!run_spawn(work, entry, run))
             return false;
     }
@@ -394,7 +381,7 @@ void micap_reload_singletons(micap_reloading *work)
             ++work->stats.updated_count;
         } else if (!entry->scratch && did_singleton_change(work, e, &old, &new)) {
             void *value = mica_singleton_write_id(work->world, entry->component);
-            work->stats.updated_count += merge(work, &work->scalars[e], value, old, new);
+            work->stats.updated_count += micap_reload_merge_value(work, &work->scalars[e], value, old, new);
         }
     }
 }

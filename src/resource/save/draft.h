@@ -2,6 +2,7 @@
 #ifndef MICAP_RESOURCE_SAVE_DRAFT_H
 #define MICAP_RESOURCE_SAVE_DRAFT_H
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "mica/draft.h"
 #include "resource/format/file_format.h"
@@ -64,8 +65,7 @@ struct mica_draft {
     mica_resource_error error;
 };
 
-bool micap_draft_refuse(mica_draft *draft, mica_result result, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+bool micap_draft_refuse(mica_draft *draft, mica_result result, const char *format, ...) MICAP_FORMAT(3, 4);
 /* In line, so that analysers know that it returns false. */
 static inline bool micap_draft_refuse_memory(mica_draft *draft)
 {

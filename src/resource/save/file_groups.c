@@ -1,6 +1,7 @@
 /* Sorting entities into groups of equal component sets. Sets are nodes of a tree that grows by one component at a time,
  * in rank order: entities walk down it as their instances come by, and end at their set. Those that no run of any component
  * tells apart go together. Exact, and linear in runs, plus one bit per entity. */
+#include "base/assert.h"
 #include "base/hash.h"
 #include "resource/save/file_groups.h"
 
@@ -92,7 +93,7 @@ static bool find_stretches(micap_grouping *grouping, mica_draft *draft)
     uint32_t count = 0;
     for (uint32_t word = 0; word < grouping->word_count; ++word) {
         grouping->begun[word] = count;
-        count += (uint32_t)__builtin_popcountll(grouping->begins[word]);
+        count += (uint32_t)MICAP_ONE_BITS(grouping->begins[word]);
     }
     grouping->stretches = micap_allocate_zeroed(&draft->memory, count * sizeof(micap_stretch), MICAP_ARRAY_ALIGNMENT);
     if (!grouping->stretches)
@@ -101,7 +102,7 @@ static bool find_stretches(micap_grouping *grouping, mica_draft *draft)
     micap_stretch *at = grouping->stretches;
     for (uint32_t word = 0; word < grouping->word_count; ++word)
         for (uint64_t bits = grouping->begins[word]; bits; bits &= bits - 1)
-            at++->first = word * 64 + (uint32_t)__builtin_ctzll(bits);
+            at++->first = word * 64 + (uint32_t)MICAP_TRAILING_ZEROS(bits);
     return true;
 }
 

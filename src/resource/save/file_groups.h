@@ -2,6 +2,7 @@
 #ifndef MICAP_RESOURCE_SAVE_FILE_GROUPS_H
 #define MICAP_RESOURCE_SAVE_FILE_GROUPS_H
 
+#include "base/assert.h"
 #include "resource/save/draft.h"
 
 /* Entities that follow each other in the draft and have the same components: they do so in the file too. */
@@ -46,7 +47,7 @@ static inline const micap_stretch *micap_stretch_of(const micap_grouping *groupi
 {
     uint32_t word = entity / 64;
     uint64_t up_to = grouping->begins[word] & UINT64_MAX >> (63 - entity % 64);
-    return &grouping->stretches[grouping->begun[word] + (uint32_t)__builtin_popcountll(up_to) - 1];
+    return &grouping->stretches[grouping->begun[word] + (uint32_t)MICAP_ONE_BITS(up_to) - 1];
 }
 
 /* The index in the file of an entity of the draft. */

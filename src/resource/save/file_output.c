@@ -1,5 +1,6 @@
 /* From sections to bytes: turned for the target, compressed, laid out, and written with their checksums, which stand before them
  * in the file: so the head comes last. */
+#include "base/assert.h"
 #include "base/bits.h"
 #include "resource/save/file_output.h"
 #include "resource/format/checksum.h"
@@ -207,7 +208,7 @@ static void write_head(const micap_output *output, char *head)
         micap_swap_header(&header);
     memcpy(head, &header, sizeof header);
     uint64_t hash = micap_checksum(head, head_bytes(output));
-    header.hash = output->is_foreign ? __builtin_bswap64(hash) : hash;
+    header.hash = output->is_foreign ? MICAP_SWAP_BYTES_64(hash) : hash;
     memcpy(head, &header, sizeof header);
 }
 

@@ -34,6 +34,9 @@ static bool lacks_rule(const micap_saving *work, mica_component component)
 
 static bool is_left_out(const micap_saving *work, mica_component component)
 {
+    for (uint32_t i = 0; i < work->def->skipped_count; ++i)
+        if (work->def->skipped[i] == component)
+            return true;
     return work->def->skip_without_rule && lacks_rule(work, component);
 }
 
@@ -466,6 +469,7 @@ static mica_result save(mica_world *world, const mica_save_def *def, mica_blob *
 static bool is_valid_def(mica_world *world, const mica_save_def *def)
 {
     return !MICAP_MISSING_ARRAY(world, def->rules, def->rule_count) &&
+           !MICAP_MISSING_ARRAY(world, def->skipped, def->skipped_count) &&
            !MICAP_MISSING_ARRAY(world, def->state, def->state_bytes);
 }
 

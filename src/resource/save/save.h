@@ -51,6 +51,7 @@ typedef struct micap_saving {
     uint32_t assets_capacity;
     mica_component *components; /* of the entity at hand */
     uint32_t component_capacity;
+    bool has_circle; /* of scopes, which are not stored as parents then */
 } micap_saving;
 
 /* How many entities from the first one on lie one after the other in the world; 0 when memory is short. */

@@ -106,7 +106,7 @@ static mica_entity parent_of(const micap_saving *work, mica_entity entity)
     if (work->def->parent)
         return work->def->parent(work->world, entity, work->def->parent_context);
     mica_entity parent = mica_parent(work->world, entity);
-    return mica_is_nil(parent) ? mica_name_get_scope(work->world, entity) : parent;
+    return mica_is_nil(parent) && !work->has_circle ? mica_name_get_scope(work->world, entity) : parent;
 }
 
 uint32_t micap_saving_find(const micap_saving *work, mica_entity entity)
@@ -177,6 +177,18 @@ static uint32_t walk_family(const micap_saving *work, family family, uint32_t *o
     return count;
 }
 
+/* Scopes can go round in a circle: then only links are parents. A function of the program must not say so. */
+static bool break_circle(micap_saving *work, family family)
+{
+    work->has_circle = true;
+    memset(family.first_child, 0xFF, 3 * (size_t)work->count * sizeof(uint32_t));
+    if (!work->def->parent)
+        find_parents(work, family.parent);
+    find_children(work, family);
+    return walk_family(work, family, work->order) == work->count ||
+           micap_draft_refuse(work->draft, MICA_ERROR_INVALID, "the parents of some entities go round in a circle");
+}
+
 static bool order_family(micap_saving *work, uint32_t *parents)
 {
     size_t bytes = (size_t)work->count * sizeof(uint32_t);
@@ -187,18 +199,24 @@ static bool order_family(micap_saving *work, uint32_t *parents)
         memset(links, 0xFF, 3 * bytes);
         family family = {parents, links, links + work->count, links + 2 * (size_t)work->count};
         find_children(work, family);
-        fine = walk_family(work, family, work->order) == work->count ||
-               micap_draft_refuse(work->draft, MICA_ERROR_INVALID, "the parents of some entities go round in a circle");
+        if (walk_family(work, family, work->order) != work->count)
+            fine = break_circle(work, family);
     }
     micap_release(work->memory, links, 3 * bytes, MICAP_ARRAY_ALIGNMENT);
     return fine;
 }
 
-/* The name of an entity. In the scope of an entity that is destroyed it is not found, and may be there twice: it is in the state only. */
+/* The name of an entity. In the scope of an entity that is destroyed, or whose creation is recorded, it is not found, and may be there twice, and in the scope of one that
+ * is not the parent it may be there twice among the children: then it is in the state only. Without a state, it moves to the parent. */
 static const char *name_of(const micap_saving *work, mica_entity entity)
 {
+    const mica_save_def *def = work->def;
     mica_entity scope = mica_name_get_scope(work->world, entity);
-    return mica_is_nil(scope) || mica_is_alive(work->world, scope) ? mica_name_get(work->world, entity) : NULL;
+    bool is_lost = !mica_is_nil(scope) && (!mica_is_alive(work->world, scope) ||
+                                           (!def->entities && micap_saving_find(work, scope) == MICAP_NONE));
+    bool is_elsewhere =
+        !def->entities && !def->skip_state && !def->parent && !mica_same(scope, parent_of(work, entity));
+    return is_lost || is_elsewhere ? NULL : mica_name_get(work->world, entity);
 }
 
 /* A parent is in the draft before its children are: the index shows where. */

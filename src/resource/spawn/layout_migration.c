@@ -386,8 +386,8 @@ static const char *convert_list(const micap_migration_step *step, char *to, cons
 }
 
 /* A text or a list, and arrays of them. Not in line, so that the loop over values without needs few registers. */
-static __attribute__((noinline)) const char *convert_contents(const micap_migration_step *step, char *to,
-                                                              const char *from, const mica_entity *entities)
+static MICAP_NOINLINE const char *convert_contents(const micap_migration_step *step, char *to, const char *from,
+                                                   const mica_entity *entities)
 {
     bool is_list = step->from_kind == MICA_KIND_LIST || step->to_kind == MICA_KIND_LIST;
     uint32_t count = step->from_kind == step->to_kind ? step->count : 1; /* else an array becomes one list, or is one */

@@ -1,5 +1,6 @@
 #include "resource/spawn/spawn_flat.h"
 
+#include "mica/batch.h"
 #include "mica/bulk.h"
 #include "mica/component.h"
 #include "mica/hook.h"
@@ -15,25 +16,28 @@ static bool is_simple(const mica_resource *resource, const mica_spawn_def *def)
            !def->link && mica_is_nil(def->parent) && !has_names && !may_resume && has_room;
 }
 
-/* Whether the instances of a block are values of a component of the world, as an earlier spawn found. Hooks run in the order of the
- * file, which mica_create_many does not know. */
+/* Whether the instances of a block are values of a component of the world, as an earlier spawn found. */
 static bool take_column(const mica_world *world, micap_component_block *block, mica_value *out)
 {
     mica_component component = atomic_load_explicit(&block->column, memory_order_relaxed);
     *out = (mica_value){component, block->type->size_bytes, block->instances};
-    return component && !mica_is_observed_id(world, component) &&
-           mica_component_next(world, component - 1) == component;
+    return component && mica_component_next(world, component - 1) == component;
 }
 
 bool micap_spawn_flat(mica_world *world, const mica_resource *resource, const mica_spawn_def *def,
                       mica_result *out_result)
 {
     mica_value values[COLUMNS_MAX];
-    if (!is_simple(resource, def))
+    if (!is_simple(resource, def) || mica_is_deferred(world))
         return false;
-    for (uint32_t i = 0; i < resource->block_count; ++i)
+    uint32_t observed = 0;
+    for (uint32_t i = 0; i < resource->block_count; ++i) {
         if (!take_column(world, &resource->blocks[i], &values[i]))
             return false;
+        observed += mica_is_observed_id(world, values[i].component);
+    }
+    if (observed > 1) /* hooks run in the order of the file, which mica_create_many does not know */
+        return false;
     *out_result =
         mica_create_many(world, resource->header.entity_count, values, resource->block_count, def->out_entities);
     return true;

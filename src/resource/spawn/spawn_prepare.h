@@ -2,6 +2,7 @@
 #ifndef MICAP_RESOURCE_SPAWN_SPAWN_PREPARE_H
 #define MICAP_RESOURCE_SPAWN_SPAWN_PREPARE_H
 
+#include "base/assert.h"
 #include "resource/spawn/spawn.h"
 
 #include <stdarg.h>
@@ -17,8 +18,7 @@ void micap_spawn_free(micap_spawning *work);
 mica_result micap_report_text(const mica_world *world, mica_result result, const char *format, va_list arguments);
 
 /* Reports through the world and stores the result. Return false. */
-bool micap_spawn_fail(micap_spawning *work, mica_result result, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+bool micap_spawn_fail(micap_spawning *work, mica_result result, const char *format, ...) MICAP_FORMAT(3, 4);
 bool micap_spawn_fail_memory(micap_spawning *work);
 
 #endif

@@ -488,6 +488,64 @@ START_TEST(staged_values_are_aligned_as_their_type_wants)
 }
 END_TEST
 
+/* Entities whose indices are in no order, so that most changes are to entities between others that were changed. */
+enum { MIXED_UP = 600 };
+
+static void mix_up(mica_entity *entities, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        uint32_t other = (uint32_t)((i * 7919ull + 13) % count);
+        mica_entity entity = entities[i];
+        entities[i] = entities[other];
+        entities[other] = entity;
+    }
+}
+
+/* By its number: set, added, removed, destroyed, or several of these. */
+static void record_in_any_order(mica_world *world, mica_entity entity, uint32_t i)
+{
+    switch (i % 6) {
+    case 0: ck_assert(mica_set(world, entity, Position, {(float)i, 0, 0})); break;
+    case 1: mica_add(world, entity, Velocity)->x = (float)i; break;
+    case 2: ck_assert(mica_remove(world, entity, Frozen)); break;
+    case 3: ck_assert(mica_destroy(world, entity)); break;
+    case 4: ck_assert(mica_set(world, entity, Mass, {(float)i}) && mica_remove(world, entity, Position)); break;
+    default: ck_assert(mica_add(world, entity, Enemy) != NULL && mica_add(world, entity, Velocity) != NULL); break;
+    }
+}
+
+static bool is_as_recorded(const mica_world *world, mica_entity entity, uint32_t i)
+{
+    switch (i % 6) {
+    case 0: return mica_get(world, entity, Position)->x == (float)i && mica_has(world, entity, Frozen);
+    case 1: return mica_get(world, entity, Velocity)->x == (float)i && mica_has(world, entity, Frozen);
+    case 2: return !mica_has(world, entity, Frozen) && mica_has(world, entity, Position);
+    case 3: return !mica_is_alive(world, entity);
+    case 4: return mica_get(world, entity, Mass)->value == (float)i && !mica_has(world, entity, Position);
+    default: return mica_has(world, entity, Enemy) && mica_get(world, entity, Velocity)->x == 0;
+    }
+}
+
+START_TEST(changes_recorded_in_any_order_of_entities_are_applied)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity entities[MIXED_UP];
+    for (uint32_t i = 0; i < MIXED_UP; ++i)
+        entities[i] = mica_create(world, MICA_WITH(Position), MICA_WITH(Frozen));
+    mix_up(entities, MIXED_UP);
+    mica_defer(world);
+    for (uint32_t i = 0; i < MIXED_UP; ++i)
+        record_in_any_order(world, entities[i], i);
+    for (uint32_t i = 2; i < MIXED_UP; i += 6)
+        ck_assert_msg(!mica_remove(world, entities[i], Frozen), "a removal that is recorded is known");
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    for (uint32_t i = 0; i < MIXED_UP; ++i)
+        ck_assert_msg(is_as_recorded(world, entities[i], i), "entity %u", i);
+    ck_assert_int_eq(mica_world_validate(world), MICA_OK);
+    close_world(world, &heard);
+}
+END_TEST
+
 TEST_SUITE(command, staged_values_are_aligned_as_their_type_wants, changes_wait_for_the_flush,
            created_handles_are_valid_at_once, add_returns_the_staged_value, adding_twice_returns_the_first_staged_value,
            pointers_to_staged_values_stay_valid_with_any_number_of_additions,
@@ -498,4 +556,5 @@ TEST_SUITE(command, staged_values_are_aligned_as_their_type_wants, changes_wait_
            buffers_are_applied_in_the_order_they_were_made, the_result_does_not_depend_on_threads_and_timing,
            recording_nests, a_loop_may_record_what_it_must_not_do, a_dropped_buffer_drops_what_it_recorded,
            a_world_may_go_with_changes_still_recorded, owned_values_are_staged_and_applied_once,
-           a_clone_can_be_recorded, a_buffer_can_be_used_for_many_flushes)
+           a_clone_can_be_recorded, a_buffer_can_be_used_for_many_flushes,
+           changes_recorded_in_any_order_of_entities_are_applied)

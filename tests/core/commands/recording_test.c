@@ -487,6 +487,82 @@ START_TEST(one_change_of_very_many_is_applied_whole)
 }
 END_TEST
 
+START_TEST(a_buffer_that_records_ever_new_kinds_forgets_the_old_ones)
+{
+    enum { KINDS = 2100, FLUSHES = 3 };
+    mica_world *world = open_world(&heard);
+    mica_commands *commands = mica_commands_create(world);
+    mica_entity entity = mica_create(world);
+    for (uint32_t flush = 0; flush < FLUSHES; ++flush) {
+        for (int line = 1; line <= KINDS; ++line)
+            mica_command_set_id(commands, entity,
+                                (mica_value){MICA_ID(Number), sizeof(Number), &(Number){flush + (uint32_t)line}},
+                                (mica_location){"kinds.c", line});
+        mica_entity created = mica_command_create(commands, MICA_WITH(Number, {flush}), MICA_WITH(Mass, {2}));
+        ck_assert_int_eq(mica_flush(world), MICA_OK);
+        ck_assert_uint_eq(mica_get(world, entity, Number)->value, flush + KINDS);
+        ck_assert_msg(mica_get(world, created, Number)->value == flush && mica_get(world, created, Mass)->value == 2,
+                      "flush %u", flush);
+        expect_valid(world);
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
+/* What a buffer knows from an earlier flush is checked again. */
+START_TEST(a_kind_of_an_earlier_flush_is_refused_if_its_name_is_taken_now)
+{
+    static const mica_field small = {.name = "value", .element_bytes = 4, .count = 1, .kind = MICA_KIND_I32};
+    static const mica_field large = {.name = "value", .element_bytes = 8, .count = 1, .kind = MICA_KIND_I64};
+    mica_type first = {.name = "Twin", .fields = &small, .field_count = 1, .size_bytes = 4, .alignment = 4};
+    mica_type second = {.name = "Twin", .fields = &large, .field_count = 1, .size_bytes = 8, .alignment = 8};
+    first.kind = second.kind = MICA_KIND_STRUCT;
+    mica_world *world = open_world(&heard);
+    mica_commands *commands = mica_commands_create(world);
+    mica_entity entity = mica_create(world), doomed = mica_create(world);
+    mica_component twin = mica_type_intern(&first);
+    ck_assert(mica_command_set_id(commands, doomed, (mica_value){twin, 4, &(int32_t){1}}, (mica_location){0}));
+    mica_destroy(world, doomed);
+    mica_flush(world);
+    forget_reports(&heard);
+    ck_assert(mica_component_define(world, &second) != 0);
+    ck_assert(!mica_command_set_id(commands, entity, (mica_value){twin, 4, &(int32_t){1}}, (mica_location){0}));
+    expect_report(&heard, MICA_ERROR_LAYOUT, "Twin");
+    close_world(world, &heard);
+}
+END_TEST
+
+/* Several changes of each entity, in an order of entities that needs the table of the recording, which grows meanwhile. */
+START_TEST(changes_of_entities_in_any_order_follow_each_other)
+{
+    enum { COUNT = 700, STEP = 271 };
+    static mica_entity all[COUNT];
+    mica_world *world = open_world(&heard);
+    ck_assert_int_eq(mica_create_many(world, COUNT, NULL, 0, all), MICA_OK);
+    for (uint32_t flush = 0; flush < 3; ++flush) {
+        mica_defer(world);
+        for (uint32_t i = 0; i < COUNT; ++i) {
+            mica_entity entity = all[i * STEP % COUNT];
+            mica_set(world, entity, Number, {flush});
+            mica_set(world, entity, Mass, {(float)i});
+            mica_remove(world, entity, Number);
+        }
+        for (uint32_t i = 0; i < COUNT; ++i) /* found again, although others were recorded since */
+            if (i % 2)
+                mica_set(world, all[i * STEP % COUNT], Number, {flush + 5});
+        ck_assert_int_eq(mica_flush(world), MICA_OK);
+        for (uint32_t i = 0; i < COUNT; ++i) {
+            mica_entity entity = all[i * STEP % COUNT];
+            ck_assert(mica_get(world, entity, Mass)->value == (float)i);
+            ck_assert(mica_has(world, entity, Number) == (i % 2 != 0));
+            ck_assert(i % 2 == 0 || mica_get(world, entity, Number)->value == flush + 5);
+        }
+        expect_valid(world);
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
 TEST_SUITE(recording, an_entity_whose_creation_is_recorded_has_nothing_yet,
            immediate_changes_to_a_recorded_creation_are_refused, a_name_given_early_goes_with_a_dropped_creation,
            a_trim_leaves_staged_values_where_they_are, a_trim_gives_back_what_buffers_held,
@@ -497,4 +573,7 @@ TEST_SUITE(recording, an_entity_whose_creation_is_recorded_has_nothing_yet,
            only_a_flush_tries_a_refused_recording_again,
            a_change_that_has_become_impossible_is_dropped_and_the_rest_is_done,
            a_toggle_recorded_before_a_value_has_no_effect_if_the_value_is_removed,
-           a_creation_that_fails_leaves_what_was_recorded_before, one_change_of_very_many_is_applied_whole)
+           a_creation_that_fails_leaves_what_was_recorded_before, one_change_of_very_many_is_applied_whole,
+           a_buffer_that_records_ever_new_kinds_forgets_the_old_ones,
+           a_kind_of_an_earlier_flush_is_refused_if_its_name_is_taken_now,
+           changes_of_entities_in_any_order_follow_each_other)

@@ -274,20 +274,61 @@ START_TEST(all_that_a_query_shows_are_destroyed)
 }
 END_TEST
 
-START_TEST(bulk_changes_are_refused_while_recording)
+START_TEST(bulk_changes_are_recorded_for_each_entity)
 {
     mica_world *world = open_world(&heard);
     create_crowd(world);
-    mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
+    mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Number), MICA_WITHOUT(Frozen)));
+    for (uint32_t i = 0; i < MANY; i += 2)
+        mica_add(world, entities[i], Frozen);
     uint64_t before = mica_world_hash(world);
     mica_defer(world);
-    ck_assert_msg(mica_create_many(world, 5, NULL, 0, entities) == MICA_ERROR_REFUSED, "create");
-    ck_assert_msg(mica_add_all(query, Mass, {1}) == MICA_ERROR_REFUSED, "add");
-    ck_assert_msg(mica_remove_all(query, Number) == MICA_ERROR_REFUSED, "remove");
-    ck_assert_msg(mica_destroy_all(query) == MICA_ERROR_REFUSED, "destroy");
-    ck_assert_msg(forget_reports(&heard) == 4, "each is reported");
-    mica_flush(world);
-    ck_assert_msg(mica_world_hash(world) == before, "nothing has changed");
+    mica_destroy(world, entities[1]); /* which gets no other change */
+    mica_entity created[100];
+    const mica_value columns[] = {MICA_COLUMN(Number, numbers), MICA_WITH(Frozen)};
+    ck_assert_int_eq(mica_create_many(world, 100, columns, 2, created), MICA_OK);
+    ck_assert_int_eq(mica_create_many(world, 3, NULL, 0, NULL), MICA_OK);
+    ck_assert_int_eq(mica_create_many(world, 0, NULL, 0, NULL), MICA_OK);
+    ck_assert_int_eq(mica_add_all(query, Mass, {7}), MICA_OK);
+    mica_remove(world, entities[3], Position);
+    ck_assert_int_eq(mica_remove_all(query, Position), MICA_OK);
+    ck_assert_msg(mica_is_alive(world, created[99]) && mica_world_hash(world) == before, "nothing has changed yet");
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    for (uint32_t i = 0; i < MANY; ++i) {
+        const Mass *mass = mica_get(world, entities[i], Mass);
+        bool is_changed = i % 2 && i != 1;
+        ck_assert_msg((mass != NULL) == is_changed && (!mass || mass->value == 7), "number %u", i);
+        ck_assert_msg(i == 1 || mica_has(world, entities[i], Position) != is_changed, "number %u", i);
+    }
+    for (uint32_t i = 0; i < 100; ++i)
+        ck_assert(mica_get(world, created[i], Number)->value == i && mica_has(world, created[i], Frozen));
+    ck_assert_uint_eq(mica_world_get_stats(world).entity_count, MANY - 1 + 103);
+    mica_defer(world);
+    mica_destroy(world, entities[3]);
+    ck_assert_int_eq(mica_destroy_all(query), MICA_OK);
+    ck_assert_uint_eq(mica_query_count(query), MANY / 2 - 1);
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    ck_assert_uint_eq(mica_query_count(query), 0);
+    ck_assert_uint_eq(mica_world_get_stats(world).entity_count, MANY / 2 + 103);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(recorded_bulk_changes_of_what_no_entity_has_are_reported)
+{
+    mica_world *world = open_world(&heard);
+    mica_create(world, MICA_WITH(Number, {1}));
+    mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
+    mica_defer(world);
+    mica_value unknown = {.component = 30000};
+    ck_assert_int_ne(mica_create_many(world, 3, &unknown, 1, NULL), MICA_OK);
+    ck_assert_uint_gt(forget_reports(&heard), 0);
+    ck_assert_int_ne(mica_add_all_id(query, unknown), MICA_OK);
+    ck_assert_uint_gt(forget_reports(&heard), 0);
+    ck_assert_int_ne(mica_remove_all_id(query, unknown.component), MICA_OK);
+    ck_assert_uint_gt(forget_reports(&heard), 0);
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    ck_assert_uint_eq(mica_world_get_stats(world).entity_count, 1);
     close_world(world, &heard);
 }
 END_TEST
@@ -570,8 +611,8 @@ TEST_SUITE(bulk, changing_all_is_the_same_as_one_by_one, clearing_frees_slots_as
            destroying_many_passes_over_the_dead_and_repetitions, many_are_looked_up_at_once,
            many_are_looked_up_at_once_in_every_kind_of_pool, a_component_is_added_to_all_that_a_query_shows,
            a_component_is_removed_from_all_that_a_query_shows, an_owned_value_is_copied_for_each_that_a_query_shows,
-           all_that_a_query_shows_are_destroyed, bulk_changes_are_refused_while_recording,
-           destroying_many_can_be_recorded, bulk_mistakes_change_nothing,
-           a_sealed_world_adds_where_every_archetype_exists, adding_to_no_entities_creates_no_archetype,
-           creating_many_in_vain_hands_out_no_handles, destroying_many_while_recording_passes_over_repetitions,
-           a_variable_is_added_to_all_that_a_query_shows)
+           all_that_a_query_shows_are_destroyed, bulk_changes_are_recorded_for_each_entity,
+           recorded_bulk_changes_of_what_no_entity_has_are_reported, destroying_many_can_be_recorded,
+           bulk_mistakes_change_nothing, a_sealed_world_adds_where_every_archetype_exists,
+           adding_to_no_entities_creates_no_archetype, creating_many_in_vain_hands_out_no_handles,
+           destroying_many_while_recording_passes_over_repetitions, a_variable_is_added_to_all_that_a_query_shows)

@@ -145,7 +145,7 @@ static uint32_t destroy_one_by_one(mica_world *world, const mica_entity *entitie
 static uint64_t hash_of_loop(mica_world *world, mica_component component)
 {
     uint64_t hash = 0;
-    mica_term term = {component, MICA_ACCESS_HAS};
+    mica_term term = {.component = component, .access = MICA_ACCESS_HAS};
     mica_query *query = mica_query_create(world, &(mica_query_def){.terms = &term, .term_count = component != 0});
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
         for (uint32_t i = 0; i < view.count; ++i)

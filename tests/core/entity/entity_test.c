@@ -511,6 +511,131 @@ START_TEST(values_are_taken_from_variables)
 }
 END_TEST
 
+/* Rows that are between others and at the end of their archetype, with a column before, at and after the one that comes and goes. */
+enum { SIZED_ROWS = 5, SIZED_COMPONENTS = 3, SIZED_MAX = 200 };
+
+static const uint32_t sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 20, 31, 32, 33, 64, 200};
+
+static mica_component define_bytes(mica_world *world, uint32_t bytes, uint32_t number)
+{
+    char name[32];
+    snprintf(name, sizeof name, "sized_%u_%u", bytes, number);
+    const mica_field field = {.name = "bytes", .element_bytes = 1, .count = bytes, .kind = MICA_KIND_U8};
+    return mica_component_define(world, &(mica_type){.name = name,
+                                                     .fields = &field,
+                                                     .field_count = 1,
+                                                     .size_bytes = bytes,
+                                                     .alignment = 1,
+                                                     .kind = MICA_KIND_STRUCT,
+                                                     .storage = MICA_STORAGE_CHUNK});
+}
+
+static const unsigned char *sized_value(uint32_t row, uint32_t number)
+{
+    static unsigned char value[SIZED_MAX];
+    for (uint32_t i = 0; i < SIZED_MAX; ++i)
+        value[i] = (unsigned char)(1 + row * 67 + number * 31 + i * 7);
+    return value;
+}
+
+/* Whether an entity has a value; NULL is one of zeros. */
+static bool has_bytes(const mica_world *world, mica_entity entity, mica_component component, uint32_t bytes,
+                      const unsigned char *value)
+{
+    static const unsigned char zeros[SIZED_MAX];
+    const void *found = mica_get_id(world, entity, component);
+    return found && memcmp(found, value ? value : zeros, bytes) == 0;
+}
+
+static void check_sized_step(uint32_t bytes, uint32_t moved, uint32_t which)
+{
+    mica_world *world = open_world(&heard);
+    mica_component components[SIZED_COMPONENTS];
+    mica_entity entities[SIZED_ROWS];
+    for (uint32_t i = 0; i < SIZED_COMPONENTS; ++i)
+        components[i] = define_bytes(world, bytes, i);
+    for (uint32_t row = 0; row < SIZED_ROWS; ++row) {
+        entities[row] = mica_create(world);
+        for (uint32_t i = 0; i < SIZED_COMPONENTS; ++i)
+            ck_assert(mica_set_id(world, entities[row], (mica_value){components[i], bytes, sized_value(row, i)}));
+    }
+    for (uint32_t turn = 0; turn < 2; ++turn) { /* the second time by edges that are known */
+        ck_assert(mica_remove_id(world, entities[moved], components[which]));
+        ck_assert(mica_add_id(world, entities[moved], components[which]) != NULL);
+        ck_assert_msg(has_bytes(world, entities[moved], components[which], bytes, NULL), "what is added is zero");
+    }
+    ck_assert(mica_set_id(world, entities[moved], (mica_value){components[which], bytes, sized_value(moved, which)}));
+    for (uint32_t row = 0; row < SIZED_ROWS; ++row)
+        for (uint32_t i = 0; i < SIZED_COMPONENTS; ++i)
+            ck_assert_msg(has_bytes(world, entities[row], components[i], bytes, sized_value(row, i)),
+                          "%u bytes: row %u, component %u", bytes, row, i);
+    close_world(world, &heard);
+}
+
+START_TEST(values_of_every_size_survive_additions_and_removals)
+{
+    for (uint32_t size = 0; size < COUNT_OF(sizes); ++size)
+        for (uint32_t moved = 0; moved < SIZED_ROWS; ++moved)
+            for (uint32_t which = 0; which < SIZED_COMPONENTS; ++which)
+                check_sized_step(sizes[size], moved, which);
+}
+END_TEST
+
+START_TEST(a_component_is_set_from_a_value_of_the_row_that_moves)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity entities[4];
+    for (uint32_t turn = 0; turn < 2; ++turn) { /* the second time by an edge that is known */
+        for (uint32_t i = 0; i < COUNT_OF(entities); ++i)
+            entities[i] = mica_create(world, MICA_WITH(Position, {(float)i, 2, 3}));
+        const void *own = mica_get(world, entities[1], Position);
+        ck_assert(mica_set_id(world, entities[1], (mica_value){MICA_ID(Velocity), sizeof(Velocity), own}));
+        ck_assert_msg(mica_get(world, entities[1], Velocity)->x == 1, "before the last row takes its place");
+        const void *last = mica_get(world, entities[3], Position);
+        ck_assert(mica_set_id(world, entities[2], (mica_value){MICA_ID(Velocity), sizeof(Velocity), last}));
+        ck_assert_msg(mica_get(world, entities[2], Velocity)->x == 3, "from the row that takes its place");
+        for (uint32_t i = 0; i < COUNT_OF(entities); ++i)
+            ck_assert(mica_get(world, entities[i], Position)->x == (float)i);
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(setting_a_tag_adds_it_once)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity entity = mica_create(world, MICA_WITH(Position));
+    for (uint32_t turn = 0; turn < 2; ++turn) {
+        ck_assert(mica_set_id(world, entity, (mica_value){MICA_ID(Frozen), 0, NULL}) &&
+                  mica_has(world, entity, Frozen));
+        ck_assert_msg(mica_set_id(world, entity, (mica_value){MICA_ID(Frozen), 0, NULL}), "it is there already");
+        ck_assert(mica_remove(world, entity, Frozen));
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
+/* As programs do that are compiled for one component or another. */
+#define PLACE Position
+START_TEST(a_macro_can_name_a_component)
+{
+    mica_world *world = open_world(&heard);
+    ck_assert_uint_eq(mica_define(world, PLACE), MICA_ID(PLACE));
+    mica_entity entity = mica_create(world, MICA_WITH(PLACE, {1, 2, 3}));
+    ck_assert(mica_has(world, entity, PLACE) && position_is(mica_get(world, entity, PLACE), 1, 2, 3));
+    mica_write(world, entity, PLACE)->x = 4;
+    const Position *found = NULL;
+    mica_get_several(world, entity, MICA_INTO(PLACE, &found));
+    ck_assert(position_is(found, 4, 2, 3));
+    ck_assert(mica_remove(world, entity, PLACE) && mica_add(world, entity, PLACE));
+    ck_assert(mica_set(world, entity, PLACE, {5, 6, 7}));
+    mica_query *query = mica_query_create(world, MICA_QUERY(MICA_WRITE(PLACE)));
+    for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
+        ck_assert(position_is(mica_view_write(&view, PLACE), 5, 6, 7) && mica_view_has(&view, PLACE));
+    close_world(world, &heard);
+}
+END_TEST
+
 TEST_SUITE(entity, clones_of_clones_have_the_values, nil_is_zero_and_never_alive, alive_compares_the_generation,
            a_dead_handle_is_never_alive_again, ids_are_used_again_with_a_new_generation,
            freed_slots_never_show_old_values, a_component_added_again_starts_from_its_default,
@@ -523,4 +648,6 @@ TEST_SUITE(entity, clones_of_clones_have_the_values, nil_is_zero_and_never_alive
            a_switched_off_component_stays_off_through_moves, only_what_is_described_so_can_be_toggled,
            a_clone_has_the_values_but_not_the_name, a_clone_is_switched_on_and_off_as_its_original,
            adding_an_entity_disturbs_no_other, a_clone_keeps_its_switches_though_a_hook_destroys_the_original,
-           values_are_taken_from_variables)
+           values_are_taken_from_variables, values_of_every_size_survive_additions_and_removals,
+           a_component_is_set_from_a_value_of_the_row_that_moves, setting_a_tag_adds_it_once,
+           a_macro_can_name_a_component)

@@ -177,6 +177,27 @@ START_TEST(a_requirement_counts_when_the_component_is_added_only)
 }
 END_TEST
 
+START_TEST(a_copy_that_lacks_what_it_requires_leaves_creations_complete)
+{
+    for (uint32_t is_recorded = 0; is_recorded < 2; ++is_recorded) {
+        mica_world *world = mica_world_create(NULL);
+        mica_entity original = mica_create(world, MICA_WITH(Sprite, {7}));
+        ck_assert(mica_remove(world, original, Position) && mica_remove(world, original, Drawn));
+        ck_assert(mica_remove(world, original, Text) && mica_remove(world, original, Layer));
+        if (is_recorded)
+            mica_defer(world);
+        mica_entity copy = mica_clone(world, original);
+        ck_assert_int_eq(is_recorded ? mica_flush(world) : MICA_OK, MICA_OK);
+        ck_assert(mica_has(world, copy, Sprite) && !mica_has(world, copy, Position));
+        const mica_value sizes[] = {{.component = MICA_ID(Sprite)}, {MICA_ID(Sprite), sizeof(Sprite), &(Sprite){7}}};
+        for (uint32_t i = 0; i < COUNT_OF(sizes); ++i)
+            ck_assert(mica_has(world, mica_create_id(world, &sizes[i], 1), Position));
+        ck_assert_int_eq(mica_world_validate(world), MICA_OK);
+        mica_world_destroy(world);
+    }
+}
+END_TEST
+
 START_TEST(a_recording_knows_what_comes_along)
 {
     mica_world *world = open_world(&heard);
@@ -353,7 +374,8 @@ END_TEST
 
 TEST_SUITE(required, every_way_to_add_a_component_brings_along_what_it_requires,
            a_component_in_a_pool_brings_along_what_it_requires, what_is_there_or_given_keeps_its_value,
-           a_requirement_counts_when_the_component_is_added_only, a_recording_knows_what_comes_along,
+           a_requirement_counts_when_the_component_is_added_only,
+           a_copy_that_lacks_what_it_requires_leaves_creations_complete, a_recording_knows_what_comes_along,
            equal_descriptions_are_one_component_and_others_are_not, circles_and_singletons_are_refused,
            a_component_is_refused_if_what_it_requires_is, a_split_component_brings_along_what_it_requires,
            without_memory_for_what_is_required_nothing_is_made)

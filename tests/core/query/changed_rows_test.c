@@ -50,7 +50,7 @@ static mica_world *open_crowd(void)
 /* A query that shows what changed since a mark. */
 static mica_query *changed_query(mica_world *world, mica_component component)
 {
-    mica_term term = {component, MICA_ACCESS_CHANGED};
+    mica_term term = {.component = component, .access = MICA_ACCESS_CHANGED};
     return mica_query_create(world, &(mica_query_def){.terms = &term, .term_count = 1, .location = MICA_HERE});
 }
 

@@ -243,9 +243,9 @@ START_TEST(errors_name_the_query_the_term_and_the_source_line)
 {
     mica_world *world = open_world(&heard);
     const mistake mistakes[] = {
-        {"component 0", {MICA_READ(Position), {0, MICA_ACCESS_READ}}, 2, "term 1"},
-        {"a component without a description", {MICA_READ(Position), {60000, MICA_ACCESS_READ}}, 2, "term 1"},
-        {"an access that does not exist", {MICA_READ(Position), {MICA_ID(Velocity), (mica_access)99}}, 2, "Velocity"},
+        {"component 0", {MICA_READ(Position), {.component = 0, .access = MICA_ACCESS_READ}}, 2, "term 1"},
+        {"a component without a description", {MICA_READ(Position), {.component = 60000, .access = MICA_ACCESS_READ}}, 2, "term 1"},
+        {"an access that does not exist", {MICA_READ(Position), {.component = MICA_ID(Velocity), .access = (mica_access)99}}, 2, "Velocity"},
         {"ADDED of what is not tracked", {MICA_ADDED(Position)}, 1, "Position"},
         {"DISABLED of what can't be toggled", {MICA_DISABLED(Position)}, 1, "Position"},
         {"OR without EITHER", {MICA_OR(Position)}, 1, "Position"},
@@ -302,7 +302,7 @@ START_TEST(the_number_of_terms_is_bounded)
         char name[16];
         snprintf(name, sizeof name, "Term%u", i);
         const mica_type type = {.name = name, .kind = MICA_KIND_STRUCT, .storage = MICA_STORAGE_TAG};
-        terms[i] = (mica_term){mica_component_define(world, &type), MICA_ACCESS_WITHOUT};
+        terms[i] = (mica_term){.component = mica_component_define(world, &type), .access = MICA_ACCESS_WITHOUT};
     }
     mica_create(world);
     mica_query *most =

@@ -107,7 +107,7 @@ static const struct {
     {"Position,", 9, "expected the name of a component, found the end"},
     {",", 0, "expected the name of a component, found ','"},
     {"Position Velocity", 9, "expected a comma or the end, found 'V'"},
-    {"Position(", 8, "expected a comma or the end, found '('"},
+    {"Position(", 9, "expected an entity"},
     {"Position, \xC3\xA9", 10, "expected the name of a component, found '\xC3\xA9'"},
     {"!", 1, "expected the name of a component, found the end"},
     {"! !Frozen", 2, "expected the name of a component, found '!'"},
@@ -178,8 +178,8 @@ START_TEST(any_query_is_the_text_it_is_written_as)
         mica_term terms[5];
         uint32_t count = random_below(&random, COUNT_OF(terms) + 1);
         for (uint32_t i = 0; i < count; ++i)
-            terms[i] = (mica_term){components[random_below(&random, COMPONENTS)],
-                                   (mica_access)random_below(&random, MICA_ACCESS_DISABLED + 1)};
+            terms[i] = (mica_term){.component = components[random_below(&random, COMPONENTS)],
+                                   .access = (mica_access)random_below(&random, MICA_ACCESS_DISABLED + 1)};
         mica_query *query = mica_query_create(world, &(mica_query_def){.terms = terms, .term_count = count});
         forget_reports(&heard);
         if (!query)

@@ -35,8 +35,8 @@ typedef struct Unknown { uint32_t number; } Unknown;
 MICA_COMPONENT(Unknown, number)
 typedef struct Where { float x; bool is_known; } Where;
 MICA_STRUCT(Where, x, is_known)
-typedef struct Hit { uint32_t strength; Where where[2]; mica_entity by; } Hit;
-MICA_STRUCT(Hit, strength, (where, Where), by)
+typedef struct Hit { uint32_t strength; Where where[2]; mica_entity by; mica_text words; mica_list wounds; } Hit;
+MICA_STRUCT(Hit, strength, (where, Where), by, words, (wounds, mica_text))
 
 /* So large that chunks take memory that was not there. */
 typedef struct Ballast { char bytes[16384]; } Ballast;
@@ -148,6 +148,8 @@ static void leave_messages_waiting(const scene *scene)
     mica_flush(scene->world);
 }
 
+static const char long_words[] = "words that do not lie in place";
+
 /* Entities that came and went in any order, in chunks and pools, with everything else that a state has. */
 static void fill(const scene *scene, uint32_t count)
 {
@@ -181,10 +183,12 @@ static void fill(const scene *scene, uint32_t count)
     mica_entity room = mica_create(world); /* a name stays where it was given */
     REQUIRE(mica_name_set(world, last[99], room, "in a room that was destroyed") == MICA_OK &&
             mica_destroy(world, room));
-    Hit hit = {.strength = 3, .where = {{1, true}, {2, false}}, .by = all[1]};
-    REQUIRE(mica_stream_push_id(scene->hits, &hit, sizeof hit, MICA_HERE));
+    Hit hit = {.strength = 3, .where = {{1, true}, {2, false}}, .by = all[1], .words = mica_text_of(long_words)};
+    mica_list_add(&hit.wounds, mica_text, mica_text_of("a scratch"), mica_text_of(long_words));
+    mica_stream_push_id(scene->hits, &hit, sizeof hit, MICA_HERE);
     mica_broadcast_id(world, (mica_value){.component = MICA_ID(Hit), .data = &hit, .size_bytes = sizeof hit},
                       MICA_HERE);
+    mica_list_clear(&hit.wounds, mica_text);
 }
 
 static sample take(const scene *scene)

@@ -336,31 +336,6 @@ START_TEST(without_memory_a_component_stays_as_it_is)
 }
 END_TEST
 
-typedef struct Note { mica_text text; } Note;
-MICA_COMPONENT(Note, text)
-
-static void ignore(const mica_event *event)
-{
-    (void)event;
-}
-
-START_TEST(what_copies_bytes_refuses_text_and_lists)
-{
-    reports heard;
-    mica_world *world = open_world(&heard);
-    mica_entity entity = create_person(world, 1);
-    ck_assert_ptr_null(mica_stream_create(world, &(mica_stream_def){.type = &mica_type_of_Note}));
-    expect_report(&heard, MICA_ERROR_INVALID, "has text or lists");
-    ck_assert(!mica_send(world, entity, Note, {mica_text_of("")}));
-    expect_report(&heard, MICA_ERROR_INVALID, "has text or lists");
-    mica_observer_add(world, &(mica_observer_def){.event = MICA_EVENT_USER, .fn = ignore});
-    ck_assert(!mica_event_emit(world, MICA_EVENT_USER, 0, entity,
-                               (mica_value){MICA_ID(Note), sizeof(Note), &(Note){mica_text_of("")}}));
-    expect_report(&heard, MICA_ERROR_INVALID, "no text and no lists");
-    close_world(world, &heard);
-}
-END_TEST
-
 static const mica_field bad_list = {.name = "list", .element_bytes = 8, .count = 1, .kind = MICA_KIND_LIST};
 static const mica_type sixteen = {.name = "sixteen", .size_bytes = 16, .alignment = 16, .kind = MICA_KIND_STRUCT};
 static const mica_type wrong_float = {.name = "wrong", .size_bytes = 8, .alignment = 8, .kind = MICA_KIND_F32};
@@ -465,7 +440,6 @@ int main(void)
     tcase_add_test(cases, parallel_systems_end_the_same_for_any_number_of_workers);
     tcase_add_test(cases, memory_is_given_back);
     tcase_add_loop_test(cases, without_memory_a_component_stays_as_it_is, 0, 4);
-    tcase_add_test(cases, what_copies_bytes_refuses_text_and_lists);
     tcase_add_loop_test(cases, malformed_lists_are_refused_at_definition, 0, (int)COUNT_OF(malformed));
     tcase_add_test(cases, an_interned_description_can_be_defined_again);
     tcase_add_test(cases, validation_finds_text_that_is_not_of_the_world);

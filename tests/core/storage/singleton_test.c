@@ -115,7 +115,7 @@ START_TEST(a_singleton_that_can_not_be_made_is_made_later)
     uint64_t before = mica_world_hash(world);
     ck_assert_ptr_null(mica_singleton_get_id(world, fragile));
     expect_report(&heard, MICA_ERROR_MEMORY, "Fragile");
-    const mica_term terms[] = {MICA_READ(Clock), {fragile, MICA_ACCESS_READ}};
+    const mica_term terms[] = {MICA_READ(Clock), {.component = fragile, .access = MICA_ACCESS_READ}};
     ck_assert_ptr_null(mica_query_create(world, &(mica_query_def){.terms = terms, .term_count = 2}));
     ck_assert_msg(forget_reports(&heard) && mica_world_hash(world) == before, "nor is the other one there");
     can_be_made = true;

@@ -305,6 +305,99 @@ static void measure(faults *faults)
     ck_assert(mica_stats_get_frame(world, 0, &frame)); /* the old statistics continue if new ones can't be created */
 }
 
+typedef struct steps {
+    mica_entity one;
+    char text[512];
+    uint32_t numbers[16];
+    uint32_t count;
+} steps;
+
+static void note_step(mica_world *world, mica_system system, void *context)
+{
+    steps *steps = context;
+    size_t length = strlen(steps->text);
+    snprintf(steps->text + length, sizeof steps->text - length, "%s ",
+             system.id ? mica_system_name(world, system) : "flush");
+    steps->numbers[steps->count++] =
+        mica_get(world, steps->one, Number)->value * 10 + (mica_has(world, steps->one, Other) ? 1 : 0);
+}
+
+static void step_inside(const mica_frame *frame)
+{
+    steps steps = {0};
+    ck_assert_int_eq(mica_step_each(frame->world, 1, note_step, &steps), MICA_ERROR_REFUSED);
+}
+
+START_TEST(a_frame_is_watched_system_by_system)
+{
+    for (uint32_t workers = 1; workers <= 4; workers += 3) {
+        reports heard;
+        mica_world *world = open_measured(&heard, workers), *other = open_measured(&heard, workers);
+        steps steps = {.one = mica_create(world, MICA_WITH(Number, {1}))};
+        mica_create(other, MICA_WITH(Number, {1}));
+        ck_assert_int_eq(mica_step_each(world, 1.0f / 60, note_step, &steps), MICA_OK);
+        ck_assert_int_eq(mica_step(other, 1.0f / 60), MICA_OK);
+        ck_assert_str_eq(steps.text, "once flush count_up mark_some flush ");
+        static const uint32_t expected[] = {10, 10, 20, 20, 21}; /* what was recorded is seen after the flush */
+        for (uint32_t i = 0; i < 5; ++i)
+            ck_assert_uint_eq(steps.numbers[i], expected[i]);
+        ck_assert_uint_eq(mica_world_hash(world), mica_world_hash(other));
+        mica_step(world, 1); /* the function is not called any more */
+        ck_assert_uint_eq(steps.count, 5);
+        mica_system_add(other, MICA_SYSTEM_ONCE_WITH(step_inside, (.exclusive = true)));
+        mica_step(other, 1);
+        expect_report(&heard, MICA_ERROR_REFUSED, "step_each: refused inside a frame");
+        ck_assert_int_eq(mica_step_each(other, 1, NULL, NULL), MICA_ERROR_INVALID);
+        expect_report(&heard, MICA_ERROR_INVALID, "fn");
+        mica_world_destroy(other);
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
+START_TEST(a_trace_is_written_to_an_open_file)
+{
+    reports heard;
+    mica_world *world = open_measured(&heard, 1);
+    FILE *file = tmpfile(), *full = fopen("/dev/full", "w");
+    ck_assert_int_eq(mica_trace_stop_to(world, file), MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "no trace was started");
+    ck_assert_int_eq(mica_trace_stop_to(world, NULL), MICA_ERROR_INVALID);
+    expect_report(&heard, MICA_ERROR_INVALID, "out");
+    mica_trace_start(world);
+    mica_step(world, 1);
+    ck_assert_int_eq(mica_trace_stop_to(world, file), MICA_OK);
+    char text[4096] = "";
+    rewind(file);
+    ck_assert_uint_gt(fread(text, 1, sizeof text - 1, file), 0);
+    ck_assert_ptr_nonnull(strstr(text, "count_up"));
+    mica_trace_start(world);
+    ck_assert_int_eq(mica_trace_stop_to(world, full), MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "trace: it can't be written");
+    fclose(file);
+    fclose(full);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_watched_frame_needs_memory)
+{
+    faulty_allocator allocator;
+    reports heard;
+    faulty_allocator_init(&allocator);
+    mica_world_def def = mica_world_def_default();
+    def.allocator = faulty_allocator_interface(&allocator);
+    mica_world *world = open_world_with(&heard, def);
+    steps steps = {0};
+    faulty_allocator_fail_at(&allocator, 1, true);
+    ck_assert_int_eq(mica_step_each(world, 1, note_step, &steps), MICA_ERROR_MEMORY);
+    faulty_allocator_fail_at(&allocator, 0, false);
+    expect_report(&heard, MICA_ERROR_MEMORY, "");
+    ck_assert_int_eq(mica_step_each(world, 1, note_step, &steps), MICA_OK);
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(running_out_of_memory_only_costs_the_measurement)
 {
     ck_assert_uint_ge(fail_everywhere(measure), 5);
@@ -314,4 +407,5 @@ END_TEST
 TEST_SUITE(stats, what_systems_did_is_counted_frame_by_frame, recorded_changes_are_counted,
            a_table_has_a_line_per_system_in_the_order_they_run, a_trace_has_an_event_per_piece_of_work,
            a_trace_is_not_stopped_inside_a_frame, a_trace_that_cannot_be_written_is_reported,
+           a_frame_is_watched_system_by_system, a_trace_is_written_to_an_open_file, a_watched_frame_needs_memory,
            running_out_of_memory_only_costs_the_measurement)

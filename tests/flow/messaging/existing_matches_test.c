@@ -316,7 +316,7 @@ START_TEST(random_worlds_are_told_completely)
                 mica_destroy(world, entities[random_below(&random, i + 1)]);
         }
         forget_reports(&heard); /* of the dead */
-        mica_term term = {components[random_below(&random, COMPONENTS)], MICA_ACCESS_HAS};
+        mica_term term = {.component = components[random_below(&random, COMPONENTS)], .access = MICA_ACCESS_HAS};
         term.access = random_one_in(&random, 2) ? MICA_ACCESS_HAS : MICA_ACCESS_WITHOUT;
         bool is_filtered = random_one_in(&random, 2);
         tally = (struct tally){.components = components};

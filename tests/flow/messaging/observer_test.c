@@ -368,7 +368,7 @@ START_TEST(mistakes_are_reported_and_change_nothing)
         ck_assert_uint_eq(mica_observer_add(world, &bad[i]).id, 0);
         expect_report(&heard, MICA_ERROR_INVALID, "observer");
     }
-    mica_term unknown = {60000, MICA_ACCESS_HAS};
+    mica_term unknown = {.component = 60000, .access = MICA_ACCESS_HAS};
     mica_observer_def def = *MICA_OBSERVER(MICA_EVENT_ADD, Heat, note);
     def.terms = &unknown;
     def.term_count = 1;

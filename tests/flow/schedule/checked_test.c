@@ -88,10 +88,6 @@ MISTAKE(ref_of_another_world, mica_ref ref = mica_ref_of(foreign, Number); mica_
 /* Wrong doors. */
 MISTAKE(flushes, mica_flush(world))
 MISTAKE(clears, mica_world_clear(world))
-MISTAKE(creates_many, mica_create_many(world, 2, NULL, 0, NULL))
-MISTAKE(query_adds, mica_add_all(numbers, Mass, {1}))
-MISTAKE(query_removes, mica_remove_all(numbers, Position))
-MISTAKE(query_destroys, mica_destroy_all(numbers))
 static int compare_nothing(const void *a, const void *b, void *context)
 {
     (void)a;
@@ -235,10 +231,6 @@ static const mistake mistakes[] = {
     ROWS(ref_of_another_world, "looks up entity", "of another world"),
     ROWS(flushes, "calls flush"),
     ROWS(clears, "calls clear"),
-    ROWS(creates_many, "calls create_many"),
-    ROWS(query_adds, "calls query_add"),
-    ROWS(query_removes, "calls query_remove"),
-    ROWS(query_destroys, "calls query_destroy_entities"),
     ROWS(sorts_rows, "calls sort_rows"),
     ROWS(makes_a_query, "calls query"),
     ROWS(takes_a_query_down, "calls query_destroy"),

@@ -4,6 +4,7 @@
 #include "flow/schedule/system.h"
 #include "mica/snapshot.h"
 #include "support/components.h"
+#include "support/faulty_allocator.h"
 #include "support/reports.h"
 #include "support/test.h"
 
@@ -217,6 +218,66 @@ START_TEST(rates_and_conditions_decide_when_a_system_runs)
 }
 END_TEST
 
+static void visit(mica_view *view)
+{
+    note(view->frame);
+}
+
+/* A system without a rate does not wait, whether it had rows or not, and whether its frame began in the middle or not. */
+START_TEST(a_system_that_gets_a_rate_waits_from_then_on)
+{
+    uint64_t hashes[2];
+    for (uint32_t workers = 1; workers <= 3; workers += 2) {
+        reports heard;
+        mica_world *world = open_flow(&heard);
+        mica_flow_def flow = mica_flow_def_default();
+        flow.worker_count = workers;
+        mica_flow_configure(world, &flow);
+        const mica_term term = {.component = MICA_ID(Number), .access = MICA_ACCESS_READ};
+        mica_system_def def = {.name = "v", .view = visit, .terms = &term, .term_count = 1, .context = "v"};
+        mica_system system = mica_system_add(world, &def);
+        for (uint32_t i = 0; i < 3; ++i)
+            ck_assert_int_eq(mica_step_from(world, system, 1), MICA_OK);
+        mica_system_enable(world, system, false);
+        mica_step(world, 1);
+        mica_system_enable(world, system, true);
+        mica_step(world, 1);
+        def.every_seconds = 2.5;
+        ck_assert_int_eq(mica_system_replace(world, system, &def), MICA_OK);
+        mica_create(world, MICA_WITH(Number, {1}));
+        mica_step(world, 1);
+        mica_step(world, 1);
+        ck_assert_str_eq(seen, "");
+        hashes[workers / 2] = mica_world_hash(world);
+        mica_step(world, 1);
+        ck_assert_str_eq(seen, "v");
+        ck_assert_float_eq(last_dt, 3);
+        close_world(world, &heard);
+    }
+    ck_assert_uint_eq(hashes[0], hashes[1]);
+}
+END_TEST
+
+/* The time that it has waited is part of the hash, also when it has no rate any more. */
+START_TEST(a_snapshot_takes_the_wait_of_a_system_back)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    mica_system_def def = {.name = "s", .once = note, .every_seconds = 2.5, .context = "s"};
+    mica_system system = mica_system_add(world, &def);
+    mica_step(world, 1);
+    uint64_t hash = mica_world_hash(world);
+    mica_snapshot snapshot = mica_snapshot_take(world);
+    def.every_seconds = 0;
+    ck_assert_int_eq(mica_system_replace(world, system, &def), MICA_OK);
+    mica_step(world, 1);
+    ck_assert_str_eq(seen, "s");
+    ck_assert_int_eq(mica_snapshot_restore(world, snapshot), MICA_OK);
+    ck_assert_uint_eq(mica_world_hash(world), hash);
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(one_system_runs_alone_and_a_frame_can_begin_in_the_middle)
 {
     reports heard;
@@ -280,6 +341,41 @@ START_TEST(a_pause_holds_time_and_lets_single_frames_through)
     ck_assert_int_eq(mica_time_set_scale(world, -1), MICA_ERROR_INVALID);
     ck_assert_int_eq(mica_step(world, -1), MICA_ERROR_INVALID);
     ck_assert_uint_eq(forget_reports(&heard), 2);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_pause_holds_the_time_of_fixed_steps)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    mica_phase physics = mica_phase_add(world, MICA_PHASE_AFTER("physics", MICA_PHASE_BEGIN, .fixed_seconds = 0.25));
+    add_note(world, "p", (mica_system_def){.phase = physics});
+    mica_step(world, 0.5f);
+    ck_assert(last_seconds == 0.25); /* when the second step began */
+    mica_pause(world, true);
+    mica_step(world, 1);
+    mica_step(world, 1);
+    mica_pause(world, false);
+    mica_step(world, 0.25f);
+    ck_assert(last_seconds == 0.5);
+    ck_assert_str_eq(seen, "ppp");
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_phase_with_the_same_step_before_the_fixed_phase_leaves_alpha_right)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    mica_flow_def flow = mica_flow_def_default();
+    flow.fixed_seconds = 0.5;
+    ck_assert_int_eq(mica_flow_configure(world, &flow), MICA_OK);
+    mica_phase_add(world, MICA_PHASE_BEFORE("early", MICA_PHASE_FIXED, .fixed_seconds = 0.5));
+    mica_step(world, 0.625f);
+    ck_assert(mica_time_get(world).alpha == 0.25f);
+    mica_step(world, 0.25f);
+    ck_assert(mica_time_get(world).alpha == 0.75f);
     close_world(world, &heard);
 }
 END_TEST
@@ -477,12 +573,65 @@ START_TEST(what_a_small_system_wrote_is_undone_by_a_snapshot)
 }
 END_TEST
 
-TEST_SUITE(frame, a_small_system_of_many_terms_gets_each_of_them, what_a_small_system_wrote_is_undone_by_a_snapshot,
+static void count_frame(mica_world *world, void *context)
+{
+    uint32_t *count = context;
+    if (++*count == 2) { /* a frame inside does not call it again, and changes take effect at once */
+        ck_assert_int_eq(mica_step(world, 0.5f), MICA_OK);
+        ck_assert(mica_is_alive(world, mica_create(world, MICA_WITH(Number, {5}))));
+    }
+}
+
+START_TEST(a_function_is_called_after_each_frame_also_while_paused)
+{
+    reports heard;
+    uint32_t count = 0;
+    mica_world *world = open_flow(&heard);
+    ck_assert(!mica_is_paused(world));
+    ck_assert_int_eq(mica_after_frame(world, count_frame, &count), MICA_OK);
+    ck_assert_int_eq(mica_after_frame(world, count_frame, &count), MICA_ERROR_EXISTS);
+    expect_report(&heard, MICA_ERROR_EXISTS, "after_frame");
+    mica_step(world, 0.5f);
+    mica_step(world, 0.5f);
+    ck_assert_uint_eq(mica_time_get(world).frame, 3);
+    mica_pause(world, true);
+    ck_assert(mica_is_paused(world));
+    mica_step(world, 0.5f);
+    ck_assert_uint_eq(count, 3);
+    ck_assert_int_eq(mica_after_frame(world, NULL, NULL), MICA_OK);
+    mica_step(world, 0.5f);
+    ck_assert_uint_eq(count, 3);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_function_after_frames_needs_memory_for_the_flow)
+{
+    faulty_allocator faulty;
+    faulty_allocator_init(&faulty);
+    reports heard;
+    mica_world_def def = mica_world_def_default();
+    def.allocator = faulty_allocator_interface(&faulty);
+    mica_world *world = open_world_with(&heard, def);
+    ck_assert(!mica_is_paused(world)); /* a world without a flow */
+    faulty_allocator_fail_at(&faulty, 1, true);
+    ck_assert_int_eq(mica_after_frame(world, count_frame, NULL), MICA_ERROR_MEMORY);
+    faulty_allocator_fail_at(&faulty, 0, false);
+    ck_assert_uint_ge(forget_reports(&heard), 1);
+    close_world(world, &heard);
+    faulty_allocator_free(&faulty);
+}
+END_TEST
+
+TEST_SUITE(frame, a_system_that_gets_a_rate_waits_from_then_on, a_snapshot_takes_the_wait_of_a_system_back,
+           a_function_is_called_after_each_frame_also_while_paused, a_function_after_frames_needs_memory_for_the_flow,
+           a_small_system_of_many_terms_gets_each_of_them, what_a_small_system_wrote_is_undone_by_a_snapshot,
            phases_run_in_order_and_can_be_added_and_switched, each_phase_sees_what_the_one_before_made,
            a_fixed_phase_runs_as_often_as_its_step_fits, fixed_phases_with_equal_steps_take_turns,
            rates_and_conditions_decide_when_a_system_runs, one_system_runs_alone_and_a_frame_can_begin_in_the_middle,
            the_last_phase_may_have_a_fixed_step_and_a_little_early_is_in_time,
-           a_pause_holds_time_and_lets_single_frames_through, a_snapshot_takes_time_and_pause_back,
+           a_pause_holds_time_and_lets_single_frames_through, a_pause_holds_the_time_of_fixed_steps,
+           a_phase_with_the_same_step_before_the_fixed_phase_leaves_alpha_right, a_snapshot_takes_time_and_pause_back,
            a_listener_is_called_after_each_system_that_runs,
            a_flush_that_a_seal_refuses_is_tried_again_before_more_systems_run, a_step_is_refused_inside_a_flush,
            a_step_is_refused_while_changes_are_recorded)

@@ -1,6 +1,7 @@
 /* The lists of phases, systems, accesses and dependencies that inspectors read. */
 #include "mica/flow.h"
 #include "support/components.h"
+#include "support/faulty_allocator.h"
 #include "support/reports.h"
 #include "support/test.h"
 
@@ -80,6 +81,29 @@ START_TEST(phases_are_listed_in_the_order_they_run)
     ck_assert_uint_eq(mica_phase_next(world, 1000), MICA_PHASE_NONE);
     ck_assert(!mica_phase_get_info(world, 1000, &info));
     close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(systems_are_not_listed_while_memory_is_short)
+{
+    faulty_allocator faulty;
+    faulty_allocator_init(&faulty);
+    reports heard;
+    mica_world_def def = mica_world_def_default();
+    def.allocator = faulty_allocator_interface(&faulty);
+    mica_world *world = open_world_with(&heard, def);
+    mica_system system = add_once(world, "one", (mica_system_def){0});
+    mica_phase_info info;
+    faulty_allocator_fail_at(&faulty, 1, true);
+    ck_assert(!mica_phase_get_info(world, MICA_PHASE_UPDATE, &info));
+    expect_report(&heard, MICA_ERROR_MEMORY, "graph of systems");
+    ck_assert_uint_eq(mica_system_next(world, (mica_system){0}).id, 0);
+    expect_report(&heard, MICA_ERROR_MEMORY, "graph of systems");
+    faulty_allocator_fail_at(&faulty, 0, false);
+    ck_assert(mica_phase_get_info(world, MICA_PHASE_UPDATE, &info) && info.system_count == 1);
+    ck_assert_uint_eq(mica_system_next(world, (mica_system){0}).id, system.id);
+    close_world(world, &heard);
+    faulty_allocator_free(&faulty);
 }
 END_TEST
 
@@ -184,7 +208,8 @@ START_TEST(systems_that_run_message_handlers_say_so)
 }
 END_TEST
 
-TEST_SUITE(schedule_info, systems_are_listed_in_the_order_they_run, phases_are_listed_in_the_order_they_run,
-           the_accesses_of_a_system_are_its_terms_and_its_uses, the_dependencies_of_a_system_have_reasons,
+TEST_SUITE(schedule_info, systems_are_not_listed_while_memory_is_short, systems_are_listed_in_the_order_they_run,
+           phases_are_listed_in_the_order_they_run, the_accesses_of_a_system_are_its_terms_and_its_uses,
+           the_dependencies_of_a_system_have_reasons,
            during_a_frame_the_list_is_that_of_its_start_without_removed_systems,
            systems_that_run_message_handlers_say_so)

@@ -83,8 +83,8 @@ static void make_recipe(random_source *random, uint32_t number, recipe *out)
     snprintf(out->name, sizeof out->name, "s%u", number);
     uint32_t count = 1 + random_below(random, 3), first = random_below(random, COMPONENTS);
     for (uint32_t i = 0; i < count; ++i)
-        out->terms[i] = (mica_term){ids[(first + i) % COMPONENTS],
-                                    i == 0 || random_below(random, 2) ? MICA_ACCESS_WRITE : MICA_ACCESS_READ};
+        out->terms[i] = (mica_term){.component = ids[(first + i) % COMPONENTS],
+                                    .access = i == 0 || random_below(random, 2) ? MICA_ACCESS_WRITE : MICA_ACCESS_READ};
     out->def = (mica_system_def){.name = out->name,
                                  .view = mix,
                                  .term_count = count,

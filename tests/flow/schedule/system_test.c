@@ -300,7 +300,7 @@ END_TEST
 
 START_TEST(a_bad_def_is_refused_with_its_name_and_place)
 {
-    static const mica_term term = {0, MICA_ACCESS_READ};
+    static const mica_term term = {.component = 0, .access = MICA_ACCESS_READ};
     const struct {
         mica_system_def def;
         mica_result result;

@@ -148,7 +148,10 @@ static void record_event(program *program, scene *scene)
     mica_commands *buffer = take_buffer(program, scene);
     mica_entity entity = take_entity(program, scene);
     uint32_t number = take(program);
+    FuzzPing ping = FUZZ_PING(number, entity);
     mica_value data = {.size_bytes = sizeof number, .data = &number};
+    if (number & 1)
+        data = (mica_value){MICA_ID(FuzzPing), sizeof ping, &ping};
     if (!buffer)
         return;
     if (take_one_in(program, 2))

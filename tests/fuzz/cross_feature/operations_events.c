@@ -79,7 +79,8 @@ static void event_propagate(program *program, scene *scene)
 {
     mica_entity entity = take_entity(program, scene);
     mica_component component = take_one_in(program, 2) ? sample_id(take_kind(program, scene)) : 0;
-    mica_value data = MICA_WITH(FuzzPing, {take_below(program, 4), entity});
+    uint32_t energy = take_below(program, 4);
+    mica_value data = MICA_WITH(FuzzPing, FUZZ_PING(energy, entity));
     mica_event_propagate(scene->world, MICA_EVENT_USER, component, entity, data);
 }
 
@@ -92,8 +93,8 @@ static void monitor_add(program *program, scene *scene)
     mica_term terms[3];
     uint32_t count = 1 + take_below(program, 3);
     for (uint32_t i = 0; i < count; ++i) {
-        terms[i].component = sample_id(take_kind(program, scene));
-        terms[i].access = accesses[i ? take_below(program, 7) : 0];
+        mica_component component = sample_id(take_kind(program, scene));
+        terms[i] = (mica_term){.component = component, .access = accesses[i ? take_below(program, 7) : 0]};
     }
     match_set_close(monitor, scene->world);
     match_set_open(monitor, scene->world, terms, count);

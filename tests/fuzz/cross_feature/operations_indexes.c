@@ -21,7 +21,7 @@ static void index_create(program *program, scene *scene)
         return;
     mica_index_destroy(scene->indexes[slot]);
     mica_query_destroy(scene->indexed[slot]);
-    mica_term term = {sample_id(kind), MICA_ACCESS_READ};
+    mica_term term = {.component = sample_id(kind), .access = MICA_ACCESS_READ};
     mica_index_def def = {.component = sample_id(kind), .fields = "number", .hashed = options & 1};
     if (options & 2) {
         def = (mica_index_def){.component = sample_id(kind),
@@ -83,10 +83,114 @@ static void index_read(program *program, scene *scene)
     mica_grid_each(index, &loop);
 }
 
+/* Every entity of the index is a member of one partition. A grid has none, which is reported. */
+static void index_partitions(program *program, scene *scene)
+{
+    const mica_index *index = scene->indexes[take_below(program, INDEXES)];
+    uint32_t count = 0, skipped = take_below(program, 4);
+    if (!index)
+        return;
+    mica_partition part = mica_partitions_by_index(index, (mica_key){0}, (mica_key){0});
+    bool is_grid = true;
+    for (; mica_partition_next(&part); is_grid = false) {
+        for (uint32_t i = skipped; i < part.count; ++i)
+            EXPECT(program, mica_member_next(&part), "a partition has fewer members than it counts");
+        count += part.count;
+    }
+    EXPECT(program, is_grid || count == mica_index_entity_count(index), "partitions miss entities of the index");
+}
+
+/* The field `number` of the samples of a view: one each, or a column of its own. */
+typedef struct numbers {
+    const mica_field *field;
+    const char *at;
+    size_t step;
+} numbers;
+
+static numbers numbers_of(const mica_view *view, sample_kind kind)
+{
+    const mica_type *type = samples[kind].type;
+    const mica_field *field = type->fields;
+    while (strcmp(field->name, "number") != 0)
+        ++field;
+    if (type->split)
+        return (numbers){field, mica_view_read_field_id(view, sample_id(kind), field->offset), field->element_bytes};
+    return (numbers){field, (const char *)mica_view_read_id(view, sample_id(kind)) + field->offset, type->size_bytes};
+}
+
+/* All are small enough to be exact. */
+static double number_at(const numbers *numbers, uint32_t row)
+{
+    const char *at = numbers->at + row * numbers->step;
+    uint64_t natural = 0;
+    uint32_t word = 0;
+    double real = 0;
+    switch (numbers->field->kind) {
+    case MICA_KIND_F64: memcpy(&real, at, sizeof real); return real;
+    case MICA_KIND_U64: memcpy(&natural, at, sizeof natural); return (double)natural;
+    case MICA_KIND_U32: memcpy(&word, at, sizeof word); return word;
+    default: return (unsigned char)*at;
+    }
+}
+
+static bool compares(double number, mica_comparison how, double key)
+{
+    switch (how) {
+    case MICA_EQUAL: return number == key;
+    case MICA_NOT_EQUAL: return number != key;
+    case MICA_LESS: return number < key;
+    case MICA_AT_MOST: return number <= key;
+    case MICA_GREATER: return number > key;
+    default: return number >= key;
+    }
+}
+
+static uint64_t add_to_list(uint64_t list, mica_entity entity)
+{
+    return (list * 31 + entity.index) * 31 + entity.generation;
+}
+
+/* A query that compares a field, with an index or without, shows what a loop over all values finds, in the same order. */
+static void compare_numbers(program *program, scene *scene)
+{
+    sample_kind kind = take_kind_that(program, scene, has_number);
+    uint32_t chosen = take_below(program, 8);
+    mica_comparison how = MICA_EQUAL + take_below(program, 6);
+    double key = take(program);
+    if (kind == SAMPLE_COUNT)
+        return;
+    mica_term plain = {.component = sample_id(kind), .access = MICA_ACCESS_READ}, compared = plain;
+    mica_query *all = mica_query_create(scene->world, &(mica_query_def){.terms = &plain, .term_count = 1});
+    for (mica_view view = mica_query_begin(all); mica_view_next(&view);) {
+        numbers numbers = numbers_of(&view, kind);
+        key = chosen < view.count ? number_at(&numbers, chosen) : key;
+    }
+    compared.access = MICA_ACCESS_HAS;
+    compared.field = "number";
+    compared.compare = how;
+    compared.key = mica_key_real(key);
+    mica_query *some = mica_query_create(scene->world, &(mica_query_def){.terms = &compared, .term_count = 1});
+    uint64_t found = 0, expected = 0;
+    for (mica_view view = mica_query_begin(some); mica_view_next(&view);)
+        for (uint32_t i = 0; i < view.count; ++i)
+            found = add_to_list(found, view.entities[i]);
+    for (mica_view view = mica_query_begin(all); mica_view_next(&view);) {
+        numbers numbers = numbers_of(&view, kind);
+        for (uint32_t i = 0; i < view.count; ++i)
+            if (compares(number_at(&numbers, i), how, key))
+                expected = add_to_list(expected, view.entities[i]);
+    }
+    EXPECT(program, found == expected || program->used_faults, "a query that compares a field shows something else");
+    mica_query_destroy(some);
+    mica_query_destroy(all);
+}
+
 const operation index_operations[] = {
     {"index_create", index_create, WHILE_RECORDING | KEEPS_FOLLOWING},
     {"index_update", index_update, READS | WHILE_RECORDING | KEEPS_FOLLOWING},
     {"index_refresh", index_refresh, READS | IN_BODY | WHILE_RECORDING | KEEPS_FOLLOWING},
     {"index_read", index_read, READS | IN_BODY | WHILE_RECORDING | KEEPS_FOLLOWING},
+    {"index_partitions", index_partitions, READS | IN_BODY | WHILE_RECORDING | KEEPS_FOLLOWING},
+    {"compare_numbers", compare_numbers, READS | WHILE_RECORDING | KEEPS_FOLLOWING},
 };
 OPERATIONS(index)

@@ -25,6 +25,12 @@ static void stream_destroy(program *program, scene *scene)
     ++scene->stream_age;
 }
 
+static void fill_numbers(FuzzPing *ping, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i)
+        mica_list_add(&ping->numbers, uint16_t, (uint16_t)(i + 1));
+}
+
 static void stream_emit(program *program, scene *scene)
 {
     mica_stream *stream = take_stream(program, scene);
@@ -32,13 +38,17 @@ static void stream_emit(program *program, scene *scene)
         return;
     if (take_one_in(program, 2)) {
         mica_entity about = take_entity(program, scene);
-        mica_stream_push(stream, FuzzPing, {take(program), about});
+        uint32_t energy = take(program);
+        mica_stream_push(stream, FuzzPing, FUZZ_PING(energy, about));
         return;
     }
     uint32_t count = 1 + take_below(program, 9);
     FuzzPing *pings = mica_stream_push_many(stream, FuzzPing, count);
-    for (uint32_t i = 0; pings && i < count; ++i)
-        pings[i] = (FuzzPing){i, mica_nil()};
+    for (uint32_t i = 0; pings && i < count; ++i) {
+        pings[i].energy = i;
+        mica_text_set(&pings[i].words, fuzz_words(i));
+        fill_numbers(&pings[i], i);
+    }
 }
 
 static void stream_read(program *program, scene *scene)
@@ -48,7 +58,8 @@ static void stream_read(program *program, scene *scene)
         return;
     uint32_t count;
     for (const FuzzPing *ping; (ping = mica_stream_read(stream, FuzzPing, &count));)
-        EXPECT(program, count > 0 && ping[count - 1].energy < 256, "a stream shows what was not written to it");
+        EXPECT(program, count > 0 && ping[count - 1].energy < 256 && fuzz_ping_is_whole(&ping[count - 1]),
+               "a stream shows what was not written to it");
     mica_stream_count(stream);
     mica_stream_dropped(stream);
 }
@@ -58,6 +69,7 @@ static void on_ping(const mica_message *message)
     const reaction *reaction = message->context;
     const FuzzPing *ping = message->data;
     sample_kind kind = reaction->reads;
+    EXPECT(reaction->program, fuzz_ping_is_whole(ping), "a message has other text than was sent");
     for (uint32_t i = 0; message->values && i < message->count; ++i) {
         char *value = (char *)message->values + (size_t)i * samples[kind].type->size_bytes;
         samples[kind].assign(value, samples[kind].key(value) + 1);
@@ -93,12 +105,17 @@ static void handler_remove(program *program, scene *scene)
 static void message_send(program *program, scene *scene)
 {
     mica_entity entity = take_entity(program, scene);
-    mica_send(scene->world, entity, FuzzPing, {take_below(program, 4), entity});
+    uint32_t energy = take_below(program, 4);
+    FuzzPing ping = FUZZ_PING(energy, entity);
+    fill_numbers(&ping, energy * 3);
+    mica_send_id(scene->world, entity, (mica_value){MICA_ID(FuzzPing), sizeof ping, &ping}, MICA_HERE);
+    mica_list_clear(&ping.numbers, uint16_t);
 }
 
 static void message_broadcast(program *program, scene *scene)
 {
-    mica_broadcast(scene->world, FuzzPing, {take_below(program, 3), mica_nil()});
+    uint32_t energy = take_below(program, 3);
+    mica_broadcast(scene->world, FuzzPing, FUZZ_PING(energy, mica_nil()));
 }
 
 static void message_every_frame(program *program, scene *scene)
@@ -111,7 +128,7 @@ static void answer(const mica_request_group *group)
     const FuzzPing *questions = group->questions;
     uint32_t *answers = group->answers;
     for (uint32_t i = 0; i < group->count; ++i) {
-        answers[i] = questions[i].energy + group->entities[i].index;
+        answers[i] = questions[i].energy + group->entities[i].index + mica_text_length(&questions[i].words);
         group->answered[i] = answers[i] % 5 != 4;
     }
 }
@@ -134,7 +151,7 @@ static void request_post(program *program, scene *scene)
     if (!scene->requests && program->depth == 0)
         requests_create(program, scene);
     if (scene->requests)
-        mica_request_post(scene->requests, take_below(program, 3), entity, FuzzPing, {1, entity});
+        mica_request_post(scene->requests, take_below(program, 3), entity, FuzzPing, FUZZ_PING(2, entity));
 }
 
 static void requests_handle(program *program, scene *scene)

@@ -35,13 +35,14 @@ static void create_in(program *program, scene *scene, kept_query *kept)
     uint8_t special = take(program);
     for (uint32_t i = 0; i < count; ++i) {
         sample_kind kind = i == 0 ? first : take_kind(program, scene);
-        terms[i] = (mica_term){sample_id(kind), take_access(program, kind)};
+        terms[i] = (mica_term){.component = sample_id(kind), .access = take_access(program, kind)};
         kept->kinds[i] = kind;
     }
     kept->reads = SAMPLE_COUNT;
     if (special % 2 == 1 && samples[first].has_data) { /* a query that is sure to show values */
         kept->kinds[0] = first;
-        terms[0] = (mica_term){sample_id(first), special % 4 == 1 ? MICA_ACCESS_READ : MICA_ACCESS_WRITE};
+        terms[0] = (mica_term){.component = sample_id(first),
+                               .access = special % 4 == 1 ? MICA_ACCESS_READ : MICA_ACCESS_WRITE};
         count = count > 0 ? count : 1;
     }
     mica_query_def def = {
@@ -279,7 +280,8 @@ static void mark_rows(program *program, scene *scene)
     if (kind == SAMPLE_COUNT)
         return;
     mica_component id = sample_id(kind);
-    mica_term writes = {id, MICA_ACCESS_WRITE}, changed = {id, MICA_ACCESS_CHANGED};
+    mica_term writes = {.component = id, .access = MICA_ACCESS_WRITE},
+              changed = {.component = id, .access = MICA_ACCESS_CHANGED};
     mica_query *writer = mica_query_create(scene->world, &(mica_query_def){.terms = &writes, .term_count = 1});
     mica_query *finder = mica_query_create(scene->world, &(mica_query_def){.terms = &changed, .term_count = 1});
     mica_version since = mica_world_mark(scene->world);

@@ -80,6 +80,22 @@ static void walk_edges(program *program, scene *scene)
     EXPECT(program, sources == mica_source_count_id(scene->world, entity, relation), "sources are counted wrong");
 }
 
+static void walk_partitions(program *program, scene *scene)
+{
+    mica_component relation = take_relation(program);
+    uint32_t last = 0;
+    for (mica_partition part = mica_partitions_by_target_id(scene->world, relation); mica_partition_next(&part);) {
+        mica_entity target = part.key.as.entity;
+        EXPECT(program, target.index > last || !last, "targets are not in order");
+        EXPECT(program, mica_is_alive(scene->world, target), "a partition has a dead target");
+        EXPECT(program, part.count == mica_source_count_id(scene->world, target, relation),
+               "members are counted wrong");
+        EXPECT(program, mica_member_next(&part) && mica_is_related_id(scene->world, part.entity, relation, target),
+               "a member is not related to its target");
+        last = target.index;
+    }
+}
+
 const operation relation_operations[] = {
     {"relate", relate, IN_BODY | AS_INPUT},
     {"relate_with", relate_with, IN_BODY | AS_INPUT},
@@ -89,5 +105,6 @@ const operation relation_operations[] = {
     {"write_edge", write_edge, IN_BODY | AS_INPUT},
     {"place_source", place_source, IN_BODY | AS_INPUT},
     {"walk_edges", walk_edges, IN_BODY | READS},
+    {"walk_partitions", walk_partitions, IN_BODY | READS},
 };
 OPERATIONS(relation)

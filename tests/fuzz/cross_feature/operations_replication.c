@@ -42,16 +42,15 @@ static void replica_create(program *program, scene *scene)
     scene->followed_serial = other->sender_serial;
 }
 
-/* Names in the scope of a destroyed entity are not carried. */
-bool has_lost_names(mica_world *world)
+/* Names in the scope of an entity whose creation is recorded are carried after the flush. */
+static bool has_waiting_names(mica_world *world)
 {
     bool has = false;
     mica_query *all = mica_query_create(world, &(mica_query_def){.with_hidden = true});
     for (mica_view view = mica_query_begin(all); mica_view_next(&view);)
         for (uint32_t i = 0; i < view.count; ++i) {
-            mica_entity entity = view.entities[i];
-            char path[8];
-            has = has || (mica_name_get(world, entity) && mica_path_get(world, entity, path, sizeof path) == 0);
+            mica_entity scope = mica_name_get_scope(world, view.entities[i]);
+            has = has || (mica_is_alive(world, scope) && !mica_query_matches(all, scope));
         }
     mica_query_destroy(all);
     return has;
@@ -60,7 +59,7 @@ bool has_lost_names(mica_world *world)
 static bool is_carried_whole(struct scene *scene)
 {
     return (scene->config & 1) == 0 && !scene->has_uncarried && !scene->streams[0] && !scene->streams[1] &&
-           !scene->requests && !has_lost_names(scene->world);
+           !scene->requests && !has_waiting_names(scene->world);
 }
 
 static void expect_same(program *program, scene *scene, struct scene *from)

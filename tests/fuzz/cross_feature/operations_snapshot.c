@@ -65,15 +65,16 @@ static void history_create(program *program, scene *scene)
     scene->history = mica_history_create(scene->world, 1 + take_below(program, 4));
 }
 
+/* An exclusive system may take a tick in the middle of a frame; restoring it gives the hash of that moment. */
 static void history_take(program *program, scene *scene)
 {
     if (!scene->history && program->depth == 0)
         history_create(program, scene);
     if (!scene->history)
         return;
-    uint64_t hash = program->depth == 0 ? mica_world_hash(scene->world) : 0;
     uint64_t tick = scene->tick + 1;
     if (mica_history_take(scene->history, tick) == MICA_OK) {
+        uint64_t hash = mica_world_hash(scene->world); /* taking one changes nothing */
         scene->tick = tick;
         scene->ticks[tick % HISTORY_TICKS] = (kept_tick){tick, hash, scene->delta_count, scene->stream_age};
     }

@@ -51,6 +51,22 @@ static void sql_read(program *program, scene *scene)
     ask(database, "select * from SampleClock");
 }
 
+/* An index, if there is one, gives the answer that all rows give. */
+static void sql_find(program *program, scene *scene)
+{
+    char text[160];
+    sqlite3 *database = open_database(scene);
+    const char *table = samples[take_kind(program, scene)].type->name;
+    uint32_t low = take(program), high = low + take_below(program, 3);
+    if (!database)
+        return;
+    snprintf(text, sizeof text, "select count(*) from %s where number between %u and %u", table, low, high);
+    int64_t by_index = ask(database, text);
+    snprintf(text, sizeof text, "select count(*) from %s where +number between %u and %u", table, low, high);
+    int64_t by_scan = ask(database, text);
+    EXPECT(program, by_index == by_scan || by_index < 0 || by_scan < 0, "SQL finds other rows by an index");
+}
+
 static void write_once(program *program, scene *scene)
 {
     char text[160];
@@ -160,6 +176,7 @@ static void sql_step(program *program, scene *scene)
 const operation sql_operations[] = {
     {"sql_close", sql_close, SLOW},
     {"sql_read", sql_read, IN_BODY | READS | SLOW},
+    {"sql_find", sql_find, IN_BODY | READS | SLOW},
     {"sql_write", sql_write, IN_BODY | SLOW},
     {"sql_elements", sql_elements, IN_BODY | SLOW},
     {"sql_rollback", sql_rollback, SLOW},

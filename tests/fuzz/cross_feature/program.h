@@ -23,7 +23,7 @@
 #include "mica/delta.h"
 #include "mica/flow.h"
 #include "mica/hierarchy.h"
-#include "mica/index.h"
+#include "mica/partition.h"
 #include "mica/mica.h"
 #include "mica/recording.h"
 #include "mica/relation.h"
@@ -56,6 +56,7 @@ enum {
     REFERENCES = 4,
     STREAMS = 2,
     INDEXES = 3,
+    JOINS = 3,
 };
 
 /* Whether this build stops the program at a mistake, where others report it and continue. */
@@ -78,8 +79,24 @@ typedef struct scene scene;
 typedef struct FuzzPing {
     uint32_t energy;
     mica_entity about;
+    mica_text words; /* of its energy: see fuzz_words */
+    mica_list numbers;
 } FuzzPing;
-MICA_STRUCT(FuzzPing, energy, about)
+MICA_STRUCT(FuzzPing, energy, about, words, (numbers, uint16_t))
+
+/* The words of a message with this energy: none, in place and in a block. */
+static inline const char *fuzz_words(uint32_t energy)
+{
+    static const char *const words[4] = {"", "ping", "a ping that is longer than its place", "pong"};
+    return words[energy % 4];
+}
+#define FUZZ_PING(energy_, about_) {.energy = (energy_), .about = (about_), .words = mica_text_of(fuzz_words(energy_))}
+static inline bool fuzz_ping_is_whole(const FuzzPing *ping)
+{
+    uint32_t count = mica_list_count(&ping->numbers);
+    const uint16_t *numbers = mica_list_items(&ping->numbers, uint16_t);
+    return mica_text_is(&ping->words, fuzz_words(ping->energy)) && (!count || numbers[count - 1] == count);
+}
 
 /* Components that exclude each other, in every storage. */
 typedef struct FuzzDay {
@@ -88,12 +105,15 @@ typedef struct FuzzDay {
 MICA_COMPONENT(FuzzDay, hour)
 MICA_TAG_WITH(FuzzNight, (.excludes = MICA_TYPES(FuzzDay)))
 typedef FuzzDay FuzzDusk;
-typedef struct FuzzLikes { uint32_t amount; } FuzzLikes;
+typedef struct FuzzLikes {
+    uint32_t amount;
+} FuzzLikes;
 MICA_RELATION(FuzzLikes, amount)
 MICA_RELATION_WITH(FuzzDocked, (.exclusive = true, .ordered = true, .on_target = MICA_TARGET_DESTROY))
 MICA_RELATION_WITH(FuzzBorders, (.symmetric = true))
 MICA_RELATION_WITH(FuzzBelow, (.acyclic = true, .transitive = true))
 MICA_RELATION_WITH(FuzzRemembers, (.on_target = MICA_TARGET_KEEP))
+MICA_RELATION_WITH(FuzzUnder, (.exclusive = true, .acyclic = true))
 MICA_RELATION_WITH(FuzzGuards, (.on_target = MICA_TARGET_REFUSE))
 MICA_POOL_WITH(FuzzDusk, (.excludes = MICA_TYPES(FuzzDay, FuzzNight)), hour)
 typedef FuzzDay FuzzDawn;
@@ -123,7 +143,9 @@ typedef struct kept_snapshot {
     mica_snapshot snapshot;
     uint64_t hash;
     uint32_t delta_count; /* applied before it was taken */
-    uint32_t stream_age;  /* messages of destroyed streams do not come back, nor do ticks of removed phases */
+    uint32_t
+        stream_age; /* messages of destroyed streams do not come back, nor do ticks of removed phases, nor does the time that
+                              a system with a rate has waited which was removed or has another name */
 } kept_snapshot;
 
 typedef struct kept_tick {
@@ -141,6 +163,16 @@ typedef struct kept_query {
     bool shows_switches[3]; /* the term gives a column, and its component can be toggled */
     uint32_t term_count;
 } kept_query;
+
+/* A query about several entities. */
+typedef struct kept_join {
+    mica_query *query;
+    mica_component first;  /* the relation from this entity to the first variable */
+    mica_component second; /* from there to the second one; 0: there is none */
+    bool is_second_optional;
+    bool is_pair; /* it asks for nothing but the first edge */
+    bool with_hidden;
+} kept_join;
 
 typedef struct open_loop {
     mica_view view;
@@ -167,6 +199,7 @@ struct scene {
 
     kept_query queries[QUERIES];
     open_loop loops[LOOPS];
+    kept_join joins[JOINS];
     mica_commands *buffers[BUFFERS];
     uint32_t recorded_count; /* changes recorded since the last flush */
     uint32_t defer_depth;
@@ -182,6 +215,7 @@ struct scene {
     match_set monitors[MONITORS];
     bool went_back; /* in this step, which tells monitors nothing */
     mica_system systems[SYSTEMS];
+    bool has_rate[SYSTEMS];
     uint32_t system_serial;
     mica_phase phase;
     mica_stream *streams[STREAMS];
@@ -279,13 +313,13 @@ typedef struct operation {
 } operation;
 
 extern const operation entity_operations[], pool_operations[], query_operations[], command_operations[],
-    hierarchy_operations[], index_operations[], relation_operations[], event_operations[], system_operations[],
-    message_operations[], snapshot_operations[], replication_operations[], resource_operations[], sql_operations[],
-    world_operations[];
+    hierarchy_operations[], index_operations[], relation_operations[], join_operations[], event_operations[],
+    system_operations[], message_operations[], snapshot_operations[], replication_operations[], resource_operations[],
+    sql_operations[], world_operations[];
 extern const uint32_t entity_operation_count, pool_operation_count, query_operation_count, command_operation_count,
-    hierarchy_operation_count, index_operation_count, relation_operation_count, event_operation_count,
-    system_operation_count, message_operation_count, snapshot_operation_count, replication_operation_count,
-    resource_operation_count, sql_operation_count, world_operation_count;
+    hierarchy_operation_count, index_operation_count, relation_operation_count, join_operation_count,
+    event_operation_count, system_operation_count, message_operation_count, snapshot_operation_count,
+    replication_operation_count, resource_operation_count, sql_operation_count, world_operation_count;
 
 #define OPERATIONS(area) const uint32_t area##_operation_count = sizeof area##_operations / sizeof *area##_operations;
 
@@ -380,9 +414,6 @@ const char *scratch_path(const char *name);
 enum { REACTION_CHOICES = 16 };
 void react(const reaction *reaction, const mica_entity *entities, uint32_t count, uint32_t energy);
 bool reaction_writes_stream(const reaction *reaction);
-
-/* Whether an entity is named in the scope of a destroyed one: deltas do not carry such names. */
-bool has_lost_names(mica_world *world);
 
 /* The comparisons at the end. */
 void compare_clone(program *program, scene *scene);

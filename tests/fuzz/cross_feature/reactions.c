@@ -25,14 +25,14 @@ static void send(const reaction *reaction, mica_world *world, mica_entity entity
     if (energy == 0)
         return;
     if (reaction->choice == 7)
-        mica_send(world, entity, FuzzPing, {energy - 1, entity});
+        mica_send(world, entity, FuzzPing, FUZZ_PING(energy - 1, entity));
     else
-        mica_broadcast(world, FuzzPing, {energy - 1, entity});
+        mica_broadcast(world, FuzzPing, FUZZ_PING(energy - 1, entity));
 }
 
 static void emit(mica_world *world, mica_entity entity, uint32_t energy)
 {
-    mica_value data = MICA_WITH(FuzzPing, {energy, entity});
+    mica_value data = MICA_WITH(FuzzPing, FUZZ_PING(energy, entity));
     if (entity.index & 1)
         mica_event_propagate(world, MICA_EVENT_USER, 0, entity, data);
     else
@@ -68,8 +68,9 @@ void react(const reaction *reaction, const mica_entity *entities, uint32_t count
     if (reaction->choice == 11 && count > 1) {
         mica_set_parent(world, entities[0], entities[1]);
     } else if (reaction->choice == 12 && count > 0 && reaction->scene->requests) {
-        mica_request_post(reaction->scene->requests, entities[0].index % 3, entities[0], FuzzPing, {0, entities[0]});
+        mica_request_post(reaction->scene->requests, entities[0].index % 3, entities[0], FuzzPing,
+                          FUZZ_PING(2, entities[0]));
     } else if (reaction_writes_stream(reaction)) {
-        mica_stream_push(reaction->scene->streams[0], FuzzPing, {energy, entities[0]});
+        mica_stream_push(reaction->scene->streams[0], FuzzPing, FUZZ_PING(energy, entities[0]));
     }
 }

@@ -1,6 +1,7 @@
 /* The worlds of a program, and what was made for them. */
 #include "program.h"
 
+#include "mica/prefab.h"
 #include "mica/sql.h"
 #include "mica/transform.h"
 
@@ -95,8 +96,10 @@ void scene_define(scene *scene)
     mica_define(scene->world, FuzzBelow);
     mica_define(scene->world, FuzzRemembers);
     mica_define(scene->world, FuzzGuards);
+    mica_define(scene->world, FuzzUnder);
     mica_define(scene->world, mica_local);
     mica_define(scene->world, mica_global_matrix);
+    mica_prefab_define(scene->world);
 }
 
 static void forget(program *program, scene *scene, uint8_t config)

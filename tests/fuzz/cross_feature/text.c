@@ -16,7 +16,7 @@ static const struct {
     {snapshot_operations, &snapshot_operation_count},   {replication_operations, &replication_operation_count},
     {resource_operations, &resource_operation_count},   {sql_operations, &sql_operation_count},
     {world_operations, &world_operation_count},         {index_operations, &index_operation_count},
-    {relation_operations, &relation_operation_count},
+    {relation_operations, &relation_operation_count},   {join_operations, &join_operation_count},
 };
 
 enum { AREAS = sizeof areas / sizeof *areas };

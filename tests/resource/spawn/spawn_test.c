@@ -39,6 +39,28 @@ typedef Sprite Icon;
 MICA_POOL_WITH(Icon, (.dying = MICA_DYING_LAZILY, .required = MICA_TYPES(Mass)), image)
 
 /* A file may have less than is required now: an old level, or one where it was removed. */
+START_TEST(a_spawn_while_the_world_records_is_refused)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity entity = mica_create(world, MICA_WITH(Position, {1, 2, 3}));
+    mica_blob blob;
+    ck_assert_int_eq(mica_pack(world, &(mica_save_def){.skip_state = true}, &blob), MICA_OK);
+    mica_resource *resource = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
+    for (uint32_t i = 0; i < 3; ++i) { /* from the second on, it is one creation of many */
+        ck_assert_int_eq(mica_spawn(world, resource, NULL), MICA_OK);
+        mica_defer(world);
+        ck_assert_int_eq(mica_spawn(world, resource, NULL), MICA_ERROR_REFUSED);
+        ck_assert_uint_gt(forget_reports(&heard), 0);
+        ck_assert_int_eq(mica_flush(world), MICA_OK);
+        ck_assert_uint_eq(mica_world_get_stats(world).entity_count, 2 + i);
+    }
+    ck_assert(mica_is_alive(world, entity));
+    mica_resource_free(resource);
+    mica_blob_free(&blob);
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(required_components_come_along_unless_the_world_continues)
 {
     mica_world *saved = open_world(&heard);
@@ -736,7 +758,7 @@ START_TEST(bytes_that_are_not_aligned_are_copied)
 }
 END_TEST
 
-TEST_SUITE(spawn, required_components_come_along_unless_the_world_continues,
+TEST_SUITE(spawn, a_spawn_while_the_world_records_is_refused, required_components_come_along_unless_the_world_continues,
            a_file_with_components_that_exclude_each_other_is_refused,
            references_are_those_of_the_entities_that_have_them_in_the_file, an_entity_has_the_instances_of_the_file,
            worlds_that_define_a_component_differently_spawn_in_turn, what_is_saved_is_spawned,

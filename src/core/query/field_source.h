@@ -1,13 +1,16 @@
-/* Where the indexed fields of a component are, and their values as words: 64 bits that sort as the values do, or the bits of a double for the
+/* Where fields of a component are that indexes and terms of queries compare, and their values as words: 64 bits that sort as the values do, or the bits of a double for the
  * coordinates of a grid. */
-#ifndef MICAP_INDEX_FIELD_SOURCE_H
-#define MICAP_INDEX_FIELD_SOURCE_H
+#ifndef MICAP_CORE_QUERY_FIELD_SOURCE_H
+#define MICAP_CORE_QUERY_FIELD_SOURCE_H
 
-#include "core/storage/archetype.h"
-#include "mica/index.h"
-#include "pool/pool.h"
+#include "base/memory.h"
+#include "mica/key.h"
+#include "mica/pool.h"
+#include "type/type.h"
 
-enum { MICAP_INDEX_FIELDS_MAX = 3, MICAP_INDEX_NOTE = 240 };
+enum { MICAP_INDEX_NOTE = 240, MICAP_INDEX_FIELDS_MAX = 3 };
+
+struct micap_chunk;
 
 typedef struct micap_field_source {
     mica_kind kind;
@@ -32,17 +35,18 @@ uint32_t micap_field_sources_find(micap_memory *memory, const micap_type *type, 
 
 /* Rows [row, row + count) of a chunk and of a pool. */
 micap_indexed_rows micap_field_rows_in_chunk(const micap_field_source *sources, uint32_t source_count,
-                                             const micap_chunk *chunk, uint32_t row, uint32_t count);
+                                             const struct micap_chunk *chunk, uint32_t row, uint32_t count);
 micap_indexed_rows micap_field_rows_in_pool(const micap_field_source *sources, uint32_t source_count,
                                             const mica_pool *pool, uint32_t row, uint32_t count);
 
-/* The words of one field of `count` values, each `stride` bytes after the one before. */
-void micap_field_load(const micap_field_source *source, const char *values, size_t stride, uint32_t count,
-                      uint64_t *out_words);
+/* The words of one field of `count` values, each `stride` bytes after the one before; or of the values that a list numbers, if there is
+ * one. */
+void micap_field_load(const micap_field_source *source, const char *values, size_t stride, const uint16_t *listed,
+                      uint32_t count, uint64_t *out_words);
 
-/* Whether the values are integers, and which bits of them are inverted in their words. */
-bool micap_field_is_integer(const micap_field_source *source);
-uint64_t micap_field_flipped_bits(const micap_field_source *source);
+/* Whether the values are integers of at most 32 bits; if so the lowest one and how many there are from there on. Their words differ in the
+ * low halves. */
+bool micap_field_is_narrow(const micap_field_source *source, int64_t *out_lowest, uint64_t *out_span);
 
 /* How a key that need not be equal to a value of the field is rounded. */
 typedef enum micap_rounding { MICAP_ROUND_NONE, MICAP_ROUND_UP, MICAP_ROUND_DOWN } micap_rounding;
@@ -53,8 +57,11 @@ typedef enum micap_key_fit {
     MICAP_KEY_WRONG, /* the field has another kind of values */
 } micap_key_fit;
 
-/* The word of a key, which is not open. */
+/* The word of a key, which is not open. Without rounding, it is the word of a value that the field can have. */
 micap_key_fit micap_key_word(const micap_field_source *source, mica_key key, micap_rounding rounding,
                              uint64_t *out_word);
+
+/* The key of a word: an integer if it fits. */
+mica_key micap_key_of_word(const micap_field_source *source, uint64_t word);
 
 #endif

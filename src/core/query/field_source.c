@@ -1,8 +1,12 @@
-#include "index/field_source.h"
+#include "core/query/field_source.h"
 
+#include "base/assert.h"
 #include "base/float_bits.h"
+#include "core/storage/archetype.h"
+#include "pool/pool.h"
 #include "type/member.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #define SIGN ((uint64_t)1 << 63)
@@ -27,14 +31,24 @@ static bool is_signed(mica_kind kind)
     return micap_kind_is_signed(kind) || kind == MICA_KIND_ENUM;
 }
 
-bool micap_field_is_integer(const micap_field_source *source)
+/* Of a field of integers: the lowest value, and the difference of the highest to it. */
+static int64_t lowest_of(const micap_field_source *source)
 {
-    return !is_real(source->kind) && source->kind != MICA_KIND_ENTITY;
+    return is_signed(source->kind) ? (int64_t)(UINT64_MAX << (8 * source->bytes - 1)) : 0;
 }
 
-uint64_t micap_field_flipped_bits(const micap_field_source *source)
+static uint64_t extent_of(const micap_field_source *source)
 {
-    return is_signed(source->kind) ? SIGN : 0;
+    return UINT64_MAX >> (64 - 8 * source->bytes);
+}
+
+bool micap_field_is_narrow(const micap_field_source *source, int64_t *out_lowest, uint64_t *out_span)
+{
+    if (is_real(source->kind) || source->kind == MICA_KIND_ENTITY || source->bytes > sizeof(uint32_t))
+        return false;
+    *out_lowest = lowest_of(source);
+    *out_span = extent_of(source) + 1;
+    return true;
 }
 
 static bool can_be_indexed(mica_kind kind, bool is_coordinate)
@@ -148,37 +162,32 @@ micap_indexed_rows micap_field_rows_in_pool(const micap_field_source *sources, u
     return rows;
 }
 
-static void load_floats(const char *values, size_t stride, uint32_t count, bool is_coordinate, uint64_t *out)
+/* Each loads the value at an address. */
+typedef uint64_t (*load_one)(const micap_field_source *source, const char *value);
+
+static inline uint64_t load_float(const micap_field_source *source, const char *address)
 {
-    for (uint32_t i = 0; i < count; ++i, values += stride) {
-        float value;
-        memcpy(&value, values, sizeof value);
-        out[i] = is_coordinate ? micap_bits_of(value) : real_word(value);
-    }
+    float value;
+    memcpy(&value, address, sizeof value);
+    return source->is_coordinate ? micap_bits_of(value) : real_word(value);
 }
 
-static void load_doubles(const char *values, size_t stride, uint32_t count, bool is_coordinate, uint64_t *out)
+static inline uint64_t load_double(const micap_field_source *source, const char *address)
 {
-    for (uint32_t i = 0; i < count; ++i, values += stride) {
-        double value;
-        memcpy(&value, values, sizeof value);
-        out[i] = is_coordinate ? micap_bits_of(value) : real_word(value);
-    }
+    double value;
+    memcpy(&value, address, sizeof value);
+    return source->is_coordinate ? micap_bits_of(value) : real_word(value);
 }
 
-static void load_integers(const micap_field_source *source, const char *values, size_t stride, uint32_t count,
-                          uint64_t *out)
+static inline uint64_t load_integer(const micap_field_source *source, const char *address)
 {
     bool has_sign = is_signed(source->kind);
     uint32_t unused = 64 - 8 * source->bytes;
-    for (uint32_t i = 0; i < count; ++i, values += stride) {
-        uint64_t bits = micap_load_bits(values, source->bytes);
-        int64_t value = (int64_t)(bits << unused) >> unused;
-        if (source->is_coordinate)
-            out[i] = micap_bits_of(has_sign ? (double)value : (double)bits);
-        else
-            out[i] = has_sign ? (uint64_t)value ^ SIGN : bits;
-    }
+    uint64_t bits = micap_load_bits(address, source->bytes);
+    int64_t value = (int64_t)(bits << unused) >> unused;
+    if (source->is_coordinate)
+        return micap_bits_of(has_sign ? (double)value : (double)bits);
+    return has_sign ? (uint64_t)value ^ SIGN : bits;
 }
 
 static uint64_t entity_word(mica_entity entity)
@@ -186,26 +195,38 @@ static uint64_t entity_word(mica_entity entity)
     return (uint64_t)entity.index << 32 | entity.generation;
 }
 
-static void load_entities(const char *values, size_t stride, uint32_t count, uint64_t *out)
+static inline uint64_t load_entity(const micap_field_source *source, const char *address)
 {
-    for (uint32_t i = 0; i < count; ++i, values += stride) {
-        mica_entity entity;
-        memcpy(&entity, values, sizeof entity);
-        out[i] = entity_word(entity);
-    }
+    (void)source;
+    mica_entity entity;
+    memcpy(&entity, address, sizeof entity);
+    return entity_word(entity);
 }
 
-void micap_field_load(const micap_field_source *source, const char *values, size_t stride, uint32_t count,
-                      uint64_t *out_words)
+/* The function is a constant: each call is a loop of its own. */
+static MICAP_INLINE void load_all(const micap_field_source *source, const char *values, size_t stride,
+                                  const uint16_t *listed, uint32_t count, uint64_t *out, load_one load)
+{
+    const micap_field_source copy = *source; /* that no store to `out` can change */
+    if (listed)
+        for (uint32_t i = 0; i < count; ++i)
+            out[i] = load(&copy, values + listed[i] * stride);
+    else
+        for (uint32_t i = 0; i < count; ++i, values += stride)
+            out[i] = load(&copy, values);
+}
+
+void micap_field_load(const micap_field_source *source, const char *values, size_t stride, const uint16_t *listed,
+                      uint32_t count, uint64_t *out_words)
 {
     if (source->kind == MICA_KIND_F32)
-        load_floats(values, stride, count, source->is_coordinate, out_words);
+        load_all(source, values, stride, listed, count, out_words, load_float);
     else if (source->kind == MICA_KIND_F64)
-        load_doubles(values, stride, count, source->is_coordinate, out_words);
+        load_all(source, values, stride, listed, count, out_words, load_double);
     else if (source->kind == MICA_KIND_ENTITY)
-        load_entities(values, stride, count, out_words);
+        load_all(source, values, stride, listed, count, out_words, load_entity);
     else
-        load_integers(source, values, stride, count, out_words);
+        load_all(source, values, stride, listed, count, out_words, load_integer);
 }
 
 static micap_key_fit real_key(const micap_field_source *source, mica_key key, uint64_t *out)
@@ -241,9 +262,11 @@ static micap_key_fit round_key(mica_key *key, micap_rounding rounding)
     return MICAP_KEY_FITS;
 }
 
-/* An integer beyond the other half of the 64-bit numbers is an end of the range, or never equal. */
-static micap_key_fit integer_key(bool has_sign, mica_key key, micap_rounding rounding, uint64_t *out)
+/* An integer beyond the other half of the 64-bit numbers is an end of the range, or never equal. One that the field is too small for is
+ * never equal either. */
+static micap_key_fit integer_key(const micap_field_source *source, mica_key key, micap_rounding rounding, uint64_t *out)
 {
+    bool has_sign = is_signed(source->kind);
     bool is_above = has_sign && key.kind == MICA_KIND_U64 && key.as.natural > INT64_MAX;
     bool is_below = !has_sign && key.kind == MICA_KIND_I64 && key.as.integer < 0;
     if (is_above || is_below) {
@@ -251,7 +274,8 @@ static micap_key_fit integer_key(bool has_sign, mica_key key, micap_rounding rou
         return rounding == (is_above ? MICAP_ROUND_DOWN : MICAP_ROUND_UP) ? MICAP_KEY_FITS : MICAP_KEY_NEVER;
     }
     *out = has_sign ? (uint64_t)key.as.integer ^ SIGN : key.as.natural;
-    return MICAP_KEY_FITS;
+    bool is_possible = key.as.natural - (uint64_t)lowest_of(source) <= extent_of(source);
+    return is_possible || rounding != MICAP_ROUND_NONE ? MICAP_KEY_FITS : MICAP_KEY_NEVER;
 }
 
 micap_key_fit micap_key_word(const micap_field_source *source, mica_key key, micap_rounding rounding,
@@ -267,5 +291,18 @@ micap_key_fit micap_key_word(const micap_field_source *source, mica_key key, mic
     if (is_real(source->kind))
         return real_key(source, key, out_word);
     micap_key_fit fit = key.kind == MICA_KIND_F64 ? round_key(&key, rounding) : MICAP_KEY_FITS;
-    return fit == MICAP_KEY_FITS ? integer_key(is_signed(source->kind), key, rounding, out_word) : fit;
+    return fit == MICAP_KEY_FITS ? integer_key(source, key, rounding, out_word) : fit;
+}
+
+mica_key micap_key_of_word(const micap_field_source *source, uint64_t word)
+{
+    if (source->kind == MICA_KIND_ENTITY)
+        return mica_key_entity((mica_entity){(uint32_t)(word >> 32), (uint32_t)word});
+    if (is_real(source->kind) && word == UINT64_MAX)
+        return mica_key_real(NAN);
+    if (is_real(source->kind))
+        return mica_key_real(micap_double_of(word & SIGN ? word ^ SIGN : ~word));
+    if (is_signed(source->kind))
+        return mica_key_integer((int64_t)(word ^ SIGN));
+    return word <= INT64_MAX ? mica_key_integer((int64_t)word) : mica_key_natural(word);
 }
