@@ -1,5 +1,7 @@
 .DEFAULT_GOAL := help
-.PHONY: help test check check-long demo show bench measurements count-update costs format tidy style analyse coverage docs dist deb install clean
+.PHONY: playground playground-demo test-playground setup-playground
+.PHONY: test-python test-lua test-reload wheel
+.PHONY: inspect inspect-demo test-inspect help test check check-long demo show bench measurements count-update costs format tidy style analyse coverage docs dist deb install clean
 
 PREFIX ?= /usr/local
 
@@ -9,11 +11,23 @@ help: ## list the commands
 test: setup-build ## build, and run every unit test: under five minutes on two cores
 	@python3 tools/check.py release
 
-check: setup-check ## every stage of the checks, about half an hour; make check STAGES="style asan" for some
+check: setup-check ## every stage of the checks, about 50 minutes on two cores; make check STAGES="style asan" for some
 	@python3 tools/check.py $(STAGES)
 
-check-long: setup-check ## random tests and fuzzing with new seeds, all machines, planted faults, static analysis: about 90 minutes on two free cores
+check-long: setup-check ## random tests and fuzzing with new seeds, all machines, planted faults, static analysis: about two hours on two free cores
 	@python3 tools/check.py --long $(STAGES)
+
+test-python: setup-python ## build and install the Python package without network, and test it
+	@python3 tools/check.py python
+
+test-lua: setup-build ## scripts with LuaJIT and with Lua 5.4, mods in a sandbox, and their speed
+	@python3 tools/check.py lua
+
+test-reload: setup-build ## reload modules while a program runs, a thousand times
+	@python3 tools/check.py reload
+
+wheel: setup-python ## write a wheel and a source archive of the Python package to build/wheel
+	@sh tools/python.sh wheel
 
 demo: TARGET = example_demo
 demo: release ## compile a level, spawn it, simulate it twice and check the world hash
@@ -23,6 +37,24 @@ show: setup-show ## show a battle in a window: pause, step, and rewind by draggi
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target mica_show
 	@build/release/examples/show/show $(SHOW)
+
+inspect: setup-inspect ## build the page of mica inspect, which needs Node.js, and the tool with it
+	@sh tools/inspect.sh build
+
+inspect-demo: setup-inspect ## look into the battle of make show: prints the address of a page; Ctrl-C ends it
+	@sh tools/inspect.sh demo
+
+test-inspect: setup-check ## the page of mica inspect in a browser
+	@python3 tools/check.py inspect
+
+playground: setup-playground ## build the playground, Mica as WebAssembly on a static page, in build/playground
+	@python3 tools/playground.py build
+
+playground-demo: setup-playground ## the same, and serve it on this computer: prints the address; Ctrl-C ends it
+	@python3 tools/playground.py serve
+
+test-playground: setup-check ## the playground in a browser, and its hashes against those of the native program
+	@python3 tools/check.py playground
 
 bench: TARGET = mica_bench
 bench: release ## measure against hand-written arrays; writes build/bench.csv
@@ -63,7 +95,7 @@ docs: ## build the site (guide, headers, examples) in build/docs; warnings are e
 	@sh tools/setup.sh docs
 	@python3 tools/docs.py
 
-dist: setup-check ## write the core as two files, mica.h and mica.c, to build/dist, and test them
+dist: setup-check ## write the core as two files and archives with checksums to build/dist, and test them
 	@sh tools/dist.sh
 
 deb: TARGET = all
@@ -77,7 +109,7 @@ install: release ## install into PREFIX, /usr/local by default
 clean: ## remove everything that was built
 	rm -rf build
 
-.PHONY: release setup-build setup-check setup-show setup-deb
+.PHONY: release setup-build setup-check setup-show setup-python setup-deb
 release: setup-build
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target $(or $(TARGET),all)
@@ -87,5 +119,11 @@ setup-check:
 	@sh tools/setup.sh check
 setup-show:
 	@sh tools/setup.sh show
+setup-python:
+	@sh tools/setup.sh python
+setup-playground:
+	@sh tools/setup.sh playground
+setup-inspect:
+	@sh tools/setup.sh inspect
 setup-deb:
 	@sh tools/setup.sh deb

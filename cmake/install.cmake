@@ -18,7 +18,7 @@ endif()
 
 configure_package_config_file(cmake/mica-config.cmake.in mica-config.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(mica-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/mica-config.cmake ${PROJECT_BINARY_DIR}/mica-config-version.cmake
+install(FILES ${PROJECT_BINARY_DIR}/mica-config.cmake ${PROJECT_BINARY_DIR}/mica-config-version.cmake cmake/export_to_modules.cmake
         DESTINATION ${package_dir})
 
 # The same definitions for pkg-config. A static library cannot declare that it needs threads.
@@ -43,3 +43,4 @@ foreach(library mica ${mica_modules})
     install(FILES ${PROJECT_BINARY_DIR}/${library}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 install(FILES LICENSE TYPE DOC)
+install(FILES tools/debugger/mica-gdb.py tools/debugger/mica.natvis DESTINATION ${CMAKE_INSTALL_DATADIR}/mica)

@@ -25,19 +25,47 @@ if(NOT BUILD_SHARED_LIBS)
     if(NOT MICA_SQL)
         list(REMOVE_ITEM tool_sources ${PROJECT_SOURCE_DIR}/src/cli/sql_command.c)
     endif()
+    if(MICA_INSPECT)
+        # The page is built by `make inspect`, which needs Node.js. Without it the tool is complete except for the page.
+        set(inspector_page ${PROJECT_SOURCE_DIR}/inspect/dist/index.html)
+        if(NOT EXISTS ${inspector_page})
+            set(inspector_page ${PROJECT_SOURCE_DIR}/inspect/missing.html)
+        endif()
+        set(inspector_source ${PROJECT_BINARY_DIR}/inspector_page.c)
+        add_custom_command(
+            OUTPUT ${inspector_source}
+            COMMAND ${CMAKE_COMMAND} -DINPUT=${inspector_page} -DOUTPUT=${inspector_source}
+                    -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+            DEPENDS ${inspector_page} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
+        list(APPEND tool_sources ${inspector_source})
+    else()
+        list(FILTER tool_sources EXCLUDE REGEX "/inspector_")
+    endif()
     add_executable(mica_tool ${tool_sources})
     set_target_properties(mica_tool PROPERTIES OUTPUT_NAME mica)
     target_include_directories(mica_tool PRIVATE ${PROJECT_SOURCE_DIR}/src)
     target_compile_definitions(mica_tool PRIVATE MICA_VERSION="${PROJECT_VERSION}"
                                PROJECT_MAJOR=${PROJECT_VERSION_MAJOR} PROJECT_MINOR=${PROJECT_VERSION_MINOR})
     # mica run: modules use the Mica in the tool, all of it, wherever they were built. What is not mica_... stays hidden.
-    target_link_libraries(mica_tool PRIVATE mica::json mica::resource Threads::Threads ${CMAKE_DL_LIBS})
+    if(MICA_CLUSTER) # before mica::resource, which it needs: a whole archive can be linked only once
+        target_compile_definitions(mica_tool PRIVATE MICA_WITH_CLUSTER)
+        target_link_libraries(mica_tool PRIVATE mica::cluster)
+    endif()
+    target_link_libraries(mica_tool PRIVATE mica::json mica::resource Threads::Threads)
+    if(MICA_INSPECT)
+        target_compile_definitions(mica_tool PRIVATE MICA_WITH_INSPECT)
+        target_link_libraries(mica_tool PRIVATE mica::inspect)
+    endif()
+    if(MICA_ARROW)
+        target_compile_definitions(mica_tool PRIVATE MICA_WITH_ARROW)
+        target_link_libraries(mica_tool PRIVATE mica::arrow)
+    endif()
     if(MICA_SQL)
         target_compile_definitions(mica_tool PRIVATE MICA_WITH_SQL)
         target_link_libraries(mica_tool PRIVATE mica::sql PkgConfig::SQLITE)
     endif()
     set_target_properties(mica_tool PROPERTIES
-        LINK_LIBRARY_OVERRIDE WHOLE_ARCHIVE,mica,mica_resource,mica_json
+        LINK_LIBRARY_OVERRIDE WHOLE_ARCHIVE,mica,mica_resource,mica_json,mica_cluster
         ENABLE_EXPORTS ON
         C_VISIBILITY_PRESET hidden)
     mica_compile_options(mica_tool)

@@ -1,5 +1,7 @@
-# Modules that need third-party libraries: each is a library of its own, so that the core needs none.
-find_package(PkgConfig REQUIRED)
+# Modules are libraries of their own, so that the core needs no third-party library.
+if(MICA_RESOURCE OR MICA_SQL OR MICA_INSPECT OR MICA_CLUSTER OR MICA_LUA)
+    find_package(PkgConfig REQUIRED)
+endif()
 
 function(mica_module target folder)
     file(GLOB_RECURSE module_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.c)
@@ -15,7 +17,7 @@ function(mica_module target folder)
 endfunction()
 
 set(mica_modules)
-foreach(module resource sql json)
+foreach(module resource arrow sql inspect cluster json lua)
     string(TOUPPER ${module} name)
     if(MICA_${name})
         include(cmake/${module}.cmake)

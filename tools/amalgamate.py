@@ -10,6 +10,7 @@ The files contain every layer that needs only libc and threads. Names local to a
 they conflict neither with each other nor with names of the program.
 """
 import collections
+import functools
 import pathlib
 import re
 import sys
@@ -17,7 +18,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LAYERS = ("os", "base", "type", "pool", "core", "flow", "relation", "hierarchy", "index", "snapshot", "replication", "recording")
 # Headers in this order are complete.
-PUBLIC = ("mica", "flow", "math", "relation", "hierarchy", "transform", "index", "snapshot", "hash", "recording", "module")
+PUBLIC = ("mica", "flow", "math", "relation", "hierarchy", "transform", "index", "partition", "snapshot", "hash", "recording", "module")
+# Used only by libraries on top of the core.
+ABOVE_CORE = ("os/dynamic_library",)
 INCLUDE = re.compile(r'^#\s*include\s+"([^"]+)".*\n?', re.MULTILINE)
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|(?<![\w.])(?<!->)[A-Za-z_]\w*', re.DOTALL)
 
@@ -53,7 +56,7 @@ def public_header():
 
 def local_names(text):
     """Returns the names local to a file: functions, variables, types, constants and macros."""
-    code = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|__attribute__\(\((?:[^()]|\([^()]*\))*\)\)\s*', "", text, flags=re.DOTALL)
+    code = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|__attribute__\(\((?:[^()]|\([^()]*\))*\)\)\s*|MICAP_FORMAT\([^()]*\)\s*', "", text, flags=re.DOTALL)
     names = set(re.findall(r"^#\s*define\s+(\w+)", code, re.MULTILINE))
     names |= set(re.findall(r"^static\b[^;={]*?\b(\w+)\s*(?:\(|=|;|\[)", code, re.MULTILINE))
     names |= set(re.findall(r"^static\b[^;={(]*\(\*(\w+)\)", code, re.MULTILINE))
@@ -76,12 +79,14 @@ class Sources:
 
     def __init__(self):
         self.texts = {path.relative_to(ROOT / "src").as_posix(): path.read_text(encoding="utf-8")
-                      for layer in LAYERS for path in sorted((ROOT / "src" / layer).rglob("*.[ch]"))}
+                      for layer in LAYERS for path in sorted((ROOT / "src" / layer).rglob("*.[ch]"))
+                      if path.relative_to(ROOT / "src").with_suffix("").as_posix() not in ABOVE_CORE}
         self.local = {name: local_names(text) | set(re.findall(r"^\w[^;={(#]*?\b(micap_\w+)\(", text, re.MULTILINE))
                       for name, text in self.texts.items()}
         self.owners = {ending: collections.Counter(word for name, words in self.local.items() if name.endswith(ending) for word in words)
                        for ending in (".c", ".h")}
 
+    @functools.cache
     def reached(self, name):
         """The private headers that a file includes, and those that these include."""
         found = []

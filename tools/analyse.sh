@@ -15,9 +15,10 @@ run_cppcheck() {
 # A file with exceptions has those warnings switched off: tools/analyzer_exceptions.txt says why.
 analyse_with_gcc() { # path
     excused=$(awk -F ' \\| ' -v path="$1" '$1 == path { print "-Wno-analyzer-" $2 }' tools/analyzer_exceptions.txt)
-    # shellcheck disable=SC2086
+    # shellcheck disable=SC2046,SC2086
     gcc -std=c17 -O1 -c -o /dev/null -fanalyzer -Werror -Wno-analyzer-too-complex $excused -DMICA_BUILD -DMICA_ANALYSED \
-        -DMICA_VERSION=\"\" -DPROJECT_MAJOR=MICA_VERSION_MAJOR -DPROJECT_MINOR=MICA_VERSION_MINOR -Iinclude -Isrc "$1"
+        -DMICA_VERSION=\"\" -DPROJECT_MAJOR=MICA_VERSION_MAJOR -DPROJECT_MINOR=MICA_VERSION_MINOR -Iinclude -Isrc \
+        $(pkg-config --cflags luajit) $(pkg-config --cflags ompi 2>/dev/null) "$1"
 }
 
 run_gcc() {

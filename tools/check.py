@@ -2,7 +2,7 @@
 """Runs the checks of the project. Ends with one line per stage and `N passed, N failed`, which counts stages and tests.
 
     check.py [STAGE...]        every stage, or only these
-    check.py --long [STAGE...] the stages of `make check-long`, about 90 minutes on two cores, or only these
+    check.py --long [STAGE...] the stages of `make check-long`, about two hours on two cores, or only these
     check.py --long --scale N  the same with N times the time for each stage, for example 0.02
 
 The output of each stage goes to build/log/STAGE.log. If a stage fails, the end of its output is shown.
@@ -39,10 +39,10 @@ def preset(name, *test_prefix):
             [*test_prefix, "ctest", "--preset", name, "--parallel", str(os.cpu_count())]]
 
 
-LIBRARIES = ("mica", "mica_resource", "mica_json", "mica_sql")
+LIBRARIES = ("mica", "mica_resource", "mica_json", "mica_sql", "mica_arrow", "mica_inspect", "mica_cluster", "mica_lua")
 RELEASE = [["cmake", "--preset", "release"], ["cmake", "--build", "--preset", "release"]]
 
-# `make test` runs the stage release, so `make check` begins with it; then quick stages first. A stage is a list of commands.
+# `make test` runs the stage release, so `make check` begins with it. A stage is a list of commands.
 STAGES = {
     "release": preset("release"),
     "style": [["python3", "tools/style_test.py"], ["python3", "tools/style.py"]],
@@ -53,11 +53,19 @@ STAGES = {
     "package": [*RELEASE, ["sh", "tests/package/run.sh", "build/release", "build/package"]],
     "samples": [*RELEASE, ["python3", "tools/samples_test.py"], ["python3", "tools/samples.py", "build/release"],
                 ["python3", "tools/docs_test.py"], ["python3", "tools/docs.py", "--check"], ["python3", "tools/measurements.py", "--check"]],
+    "cluster": [*RELEASE, ["python3", "tools/cluster.py", "build/release"]],
     "conformance": [*RELEASE, ["python3", "tools/conformance.py", "ci"]],
     "dist": [["sh", "tools/dist.sh"]],
     "count": [*RELEASE, ["python3", "tools/count.py", "build/release"]],
     "costs": [*RELEASE, ["python3", "tools/costs.py", "build/release"]],
     "show": [*RELEASE, ["sh", "tools/show.sh", "build/release"]],
+    "reload": [*RELEASE, ["ctest", "--preset", "release", "-R", "^(cli.watch|resource.module_load|examples.module_reload)$"]],
+    # Both engines, then the speed of LuaJIT's columns: at most 3 times that of C.
+    "lua": [*RELEASE, ["ctest", "--preset", "release", "-R", "^lua\\.|^examples\\.lua$"], ["build/release/bench/mica_lua_speed", "3"]],
+    "arrow": [*RELEASE, ["node", "tests/arrow/read_files.mjs", "build/release", "build/npm"]],
+    "python": [["cmake", "--preset", "python"], ["cmake", "--build", "--preset", "python"], ["sh", "tools/python.sh"]],
+    "inspect": [["sh", "tools/inspect.sh", "test"]],
+    "playground": [["python3", "tools/playground.py", "test"]],
     "coverage": [["cmake", "--preset", "coverage"], ["cmake", "--build", "--preset", "coverage"],
                  ["find", "build/coverage", "-name", "*.gcda", "-delete"], *preset("coverage")[-1:],
                  ["python3", "tools/coverage.py", "build/coverage", "--gate"]],
@@ -65,7 +73,7 @@ STAGES = {
     "asan": preset("asan"),
     "clang-asan": preset("clang-asan"),
     # The same inputs on every machine that is fast enough: new ones are for `make check-long`.
-    "fuzz": [["env", "MICA_FUZZ_RUNS=200000", "sh", "tools/fuzz.sh", "60", "compile", "delta", "load", "query", "value"],
+    "fuzz": [["env", "MICA_FUZZ_RUNS=200000", "sh", "tools/fuzz.sh", "60", "compile", "delta", "load", "lua", "query", "value"],
              ["env", "MICA_FUZZ_RUNS=10000", "sh", "tools/fuzz.sh", "300", "world"]],
     "tsan": preset("tsan", *without_address_randomization()),
 }
@@ -96,14 +104,19 @@ LONG_STAGES = {
     "model": LongStage(600, random_test("test_core_model")),
     "hostile": LongStage(240, random_test("test_resource_hostile")),
     "snapshot": LongStage(240, random_test("test_snapshot_snapshot")),
-    "fuzz": LongStage(600, fuzz("compile", "delta", "load", "query", "value")),
-    "analyse": LongStage(900, lambda seconds, seed: [["env", "MICA_JOBS=1", "sh", "tools/analyse.sh"]]),
+    "fuzz": LongStage(600, fuzz("compile", "delta", "load", "lua", "query", "value")),
+    "cluster": LongStage(1800, lambda seconds, seed: [*RELEASE, ["python3", "tools/cluster.py", "build/release", "--long"]]),
+    "analyse": LongStage(1800, lambda seconds, seed: [["sh", "tools/analyse.sh"]]),
     "conformance": LongStage(1200, lambda seconds, seed: [["python3", "tools/conformance.py"]]),
     "mutate": LongStage(1500, lambda seconds, seed: [["python3", "tools/mutate.py", "--seconds", str(seconds), "--seed", str(seed)]]),
 }
-# Stages of one lane run one after the other, lanes side by side: the first one needs one core for an hour. The last stage of the
-# other lane, which uses all cores, begins when that hour is over.
-LANES = (("world",), tuple(name for name in LONG_STAGES if name != "world"))
+# Groups run one after the other. The lanes of a group run side by side, and the stages of a lane one after the other.
+ON_ALL_CORES = ("coverage", "clang", "asan", "clang-asan", "tsan")
+BESIDE_FUZZ = ("fuzz", "dist")
+GROUPS = ([["release"]], [list(BESIDE_FUZZ), [name for name in STAGES if name not in ("release", *BESIDE_FUZZ, *ON_ALL_CORES)]],
+          [list(ON_ALL_CORES)])
+# Both lanes of the first group need one core for an hour. The others use all cores.
+LONG_GROUPS = ([["world"], ["model", "hostile", "snapshot", "cluster", "conformance"]], [["fuzz", "analyse", "mutate"]])
 
 
 RUNNING = set()  # groups of processes of stages with a limit, which the terminal does not know
@@ -190,24 +203,25 @@ def main():
     parser.add_argument("--scale", type=float, default=1)
     parser.add_argument("names", nargs="*", metavar="STAGE")
     options = parser.parse_args()
-    stages, lanes, limits = STAGES, [tuple(STAGES)], {}
+    stages, groups, limits = STAGES, GROUPS, {}
     if options.long:
         seconds = {name: max(10, int(stage.seconds * options.scale)) for name, stage in LONG_STAGES.items()}
         stages = {name: stage.commands(seconds[name], int(time.time())) for name, stage in LONG_STAGES.items()}
         limits = {name: stage.limit(seconds[name]) for name, stage in LONG_STAGES.items()}
-        lanes = LANES
+        groups = LONG_GROUPS
     unknown = [name for name in options.names if name not in stages]
     if unknown:
         sys.exit(f"unknown stage: {' '.join(unknown)}; the stages are: {' '.join(stages)}")
     wanted = options.names or list(stages)
-    lanes = [[name for name in wanted if name in lane] for lane in lanes]
+    groups = [[[name for name in lane if name in wanted] for lane in lanes] for lanes in groups]
     LOG.mkdir(parents=True, exist_ok=True)
 
     for number in (signal.SIGINT, signal.SIGTERM) if options.long else ():
         signal.signal(number, end_running)
-    broken = {}
-    with concurrent.futures.ThreadPoolExecutor(len(lanes)) as pool:
-        results = list(pool.map(lambda lane: run_stages(lane, stages, broken, limits), lanes))
+    broken, results = {}, []
+    for lanes in groups:
+        with concurrent.futures.ThreadPoolExecutor(len(lanes)) as pool:
+            results += pool.map(lambda lane: run_stages(lane, stages, broken, limits), lanes)
     passed, failed = (sum(result[i] for result in results) for i in (1, 2))
     print("", *(line for result in results for line in result[0]), f"{passed} passed, {failed} failed", sep="\n")
     return 1 if failed else 0

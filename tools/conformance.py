@@ -172,7 +172,7 @@ def build(name, cell, log):
     if cell.compiler != "emcc":
         settings.append(f"-DCMAKE_C_COMPILER={cell.compiler}")
     run(["cmake", "-S", ROOT, "-B", BUILD / name, "-G", "Ninja", *settings, "-DCMAKE_BUILD_TYPE=None", f"-DCMAKE_C_FLAGS={cell.flags}",
-         f"-DCMAKE_EXE_LINKER_FLAGS={linked}", "-DMICA_JSON=OFF", "-DMICA_SQL=OFF", "-DMICA_TESTS=OFF", "-DMICA_EXAMPLES=OFF", "-DMICA_BENCH=OFF"],
+         f"-DCMAKE_EXE_LINKER_FLAGS={linked}", "-DMICA_JSON=OFF", "-DMICA_SQL=OFF", "-DMICA_LUA=OFF", "-DMICA_TESTS=OFF", "-DMICA_EXAMPLES=OFF", "-DMICA_BENCH=OFF"],
         log, env=environment)
     run(["cmake", "--build", BUILD / name, "--target", "mica_conformance"], log, env=environment)
     return BUILD / name / f"tests/conformance/mica_conformance{cell.suffix}"

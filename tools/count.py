@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+import callgrind
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BASELINE = ROOT / "bench/count/baseline.txt"
 TOLERANCE = 1.05
@@ -36,9 +38,7 @@ def workloads(program):
 def count_instructions(program, name):
     with tempfile.TemporaryDirectory() as folder:
         output = pathlib.Path(folder) / "callgrind.out"
-        command = ["valgrind", "--tool=callgrind", "--toggle-collect=measured*", f"--callgrind-out-file={output}",
-                   program, name]
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        run = callgrind.run(output, ["--toggle-collect=measured*"], [program, name])
         if run.returncode != 0:
             sys.exit(f"{name}: {program} failed under callgrind\n{run.stdout}{run.stderr}")
         total = re.search(r"^(?:totals|summary): (\d+)", output.read_text(encoding="utf-8"), re.MULTILINE)

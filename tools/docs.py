@@ -17,6 +17,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 STAGE = ROOT / "build/docs_source"
 SITE = ROOT / "build/docs"
+PLAYGROUND = ROOT / "build/playground"
 
 # Pages that lie elsewhere in the repository, and folders that have a page instead.
 ELSEWHERE = {
@@ -27,6 +28,7 @@ ELSEWHERE = {
     "include/mica": "reference.md",
     "examples": "examples/index.md",
     "docs/mica.1": "tool.md",
+    "playground/page/index.html": "playground/index.html",
 }
 LINK = re.compile(r"""(\]\(|\bsrc=")([^)\s#"]*)(?:#([^)\s]*))?([)"])""")
 FENCES = {".c": "c", ".h": "c", ".cpp": "cpp", ".py": "python", ".sh": "sh", ".json": "json"}
@@ -39,7 +41,7 @@ SECTIONS = (
     ("Communication", "stream message request observer"),
     ("Relations, hierarchy, indexes and mathematics", "relation hierarchy transform index math"),
     ("Snapshots and differences", "snapshot history delta hash record"),
-    ("Resources", "resource compile library reload draft module"),
+    ("Resources", "resource compile library reload prefab draft module"),
 )
 HIDDEN = ("for_each.h",)
 
@@ -54,7 +56,8 @@ def target_of(path):
         return ELSEWHERE[path]
     header = re.fullmatch(r"include/mica/(\w+)\.(h|hpp)", path)
     if header:
-        return f"api/{header.group(1)}_8{header.group(2)}.html"
+        name = header.group(1).replace("_", "__")  # as doxygen names its pages
+        return f"api/{name}_8{header.group(2)}.html"
     example = re.fullmatch(r"examples/(\w+)\.(c|cpp)", path)
     if example:
         return f"examples/{example.group(1)}.md"
@@ -175,6 +178,17 @@ def stage_manual():
     return done.returncode
 
 
+def stage_playground():
+    """Builds the playground if Emscripten is there. Else an older one is used, or a page that says how to build it."""
+    failed = shutil.which("emcc") and subprocess.run(["python3", "tools/playground.py", "build"], cwd=ROOT, check=False).returncode
+    if PLAYGROUND.exists():
+        shutil.copytree(PLAYGROUND, STAGE / "playground", dirs_exist_ok=True)
+    else:
+        write("playground/index.html", "<!DOCTYPE html><title>Mica playground</title><p>The playground was not built: run <code>make playground</code>, "
+                                       "then <code>make docs</code>.</p>\n")
+    return failed or 0
+
+
 def run_doxygen():
     configuration = (ROOT / "docs/site/Doxyfile").read_text(encoding="utf-8") + f"\nOUTPUT_DIRECTORY = {STAGE}\n"
     return subprocess.run(["doxygen", "-"], cwd=ROOT, input=configuration, text=True, check=False).returncode
@@ -191,7 +205,7 @@ def main():
     stage_reference()
     if "--check" in sys.argv[1:]:
         return 0
-    failed = stage_manual() or run_doxygen()
+    failed = stage_manual() or stage_playground() or run_doxygen()
     # Hides Python's warnings about the packages that mkdocs depends on.
     environment = dict(os.environ, PYTHONWARNINGS="ignore")
     failed = failed or subprocess.run(["mkdocs", "build", "--strict", "--quiet", "--config-file", "docs/site/mkdocs.yml"],

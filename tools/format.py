@@ -1,11 +1,17 @@
 #!/usr/bin/env python3
 """Formats the C files with clang-format, or with --check reports what it would change.
 
+    format.py [--check] [PATH...]        these files, or all of them
+
 Left as they were written: macros, for the formatter tears `#define MICA_READ(T) {...}` into five lines; tables, for it
 puts two rows on one line; and structs on one line, `typedef struct Position { float x, y; } Position;`.
+
+build/formatted.json has the hashes of files that are known to be formatted: they are not formatted again.
 """
 import concurrent.futures
 import difflib
+import hashlib
+import json
 import os
 import pathlib
 import re
@@ -13,7 +19,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ("include", "src", "tests", "examples", "bench")
+KNOWN = ROOT / "build/formatted.json"
+FOLDERS = ("include", "src", "tests", "examples", "playground", "bench", "python")
 ONE_LINE_STRUCT = re.compile(r"typedef (struct|union|enum) \w+ \{.*\} \w+;")
 # An initialiser whose first row starts with a brace, up to the line that closes it at the same depth.
 TABLE = re.compile(r"^( *)[^ \n#][^\n]*\{\n +\{.*?^\1\}", re.DOTALL | re.MULTILINE)
@@ -40,10 +47,26 @@ def clang_format(path, *mode):
     return subprocess.run(["clang-format", *mode, *lines, path], cwd=ROOT, capture_output=True, text=True, check=True)
 
 
+def content_hash(path):
+    """Of a file, the settings of the formatter and this program."""
+    rules = (ROOT / ".clang-format").read_bytes() + pathlib.Path(__file__).read_bytes()
+    return hashlib.sha256(rules + path.read_bytes()).hexdigest()
+
+
+def read_known():
+    try:
+        return set(json.loads(KNOWN.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return set()
+
+
 def main():
     check = "--check" in sys.argv[1:]
     differing = 0
-    paths = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.[ch]"))
+    given = [pathlib.Path(name).resolve() for name in sys.argv[1:] if name != "--check"]
+    paths = given or sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.[ch]"))
+    known = read_known()
+    paths = [path for path in paths if content_hash(path) not in known]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         formatted = pool.map(clang_format, paths) if check else pool.map(lambda path: clang_format(path, "-i"), paths)
         for path, after in zip(paths, formatted):
@@ -52,6 +75,10 @@ def main():
                 differing += 1
                 sys.stdout.writelines(difflib.unified_diff(before.splitlines(True), after.stdout.splitlines(True),
                                                            str(path.relative_to(ROOT)), "formatted", n=0))
+            else:
+                known.add(content_hash(path))
+    KNOWN.parent.mkdir(exist_ok=True)
+    KNOWN.write_text(json.dumps(sorted(known)), encoding="utf-8")
     if differing:
         print(f"{differing} files are not formatted: make format")
     return 1 if differing else 0

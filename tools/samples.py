@@ -45,7 +45,7 @@ PRELUDE = re.compile(r"^<!-- samples: (c|cpp) prelude\n(.*?)^-->$", re.DOTALL | 
 
 MAIN = re.compile(r"^int main\(", re.MULTILINE)
 CONTROL = ("for", "while", "if", "switch", "do", "else", "return", "case")
-DESCRIPTION = re.compile(r"(MICA_(STRUCT|ENUM|FLAGS|COMPONENT|SINGLETON|TAG|POOL)\w*|template|namespace|using)\b")
+DESCRIPTION = re.compile(r"(MICA_(STRUCT|ENUM|FLAGS|COMPONENT|SINGLETON|TAG|POOL|RELATION)\w*|template|namespace|using)\b")
 DECLARATION = re.compile(r"(#|typedef\b|static\b|extern\b|struct\b|enum\b|MICA_MODULE\b)")
 FUNCTION = re.compile(r"[\w\s*:&<>]+\b\w+\s*\([^;{}]*\)\s*\{")
 
@@ -188,7 +188,10 @@ def fragment_program(page, blocks, language, prelude):
 class Runner:
     def __init__(self, build, root=ROOT):
         self.build, self.root = build.resolve(), root
-        self.libraries = [str(self.build / f"lib{name}.a") for name in ("mica_sql", "mica_json", "mica_resource", "mica")]
+        self.libraries = [str(self.build / f"lib{name}.a") for name in ("mica_lua", "mica_cluster", "mica_arrow", "mica_sql", "mica_json", "mica_resource", "mica")
+                          if (self.build / f"lib{name}.a").exists()]
+        self.mpi = subprocess.run(["pkg-config", "--libs", "ompi-c"], capture_output=True, text=True, check=False).stdout.split()
+        self.lua = subprocess.run(["pkg-config", "--libs", "luajit"], capture_output=True, text=True, check=False).stdout.split()
         self.environment = dict(os.environ, PATH=f"{self.build}{os.pathsep}{os.environ['PATH']}")
 
     def run(self, command, folder, what):
@@ -206,7 +209,7 @@ class Runner:
         path, program = folder / (name + SUFFIXES[language]), folder / name
         path.write_text(source, encoding="utf-8")
         self.run([*COMPILERS[language], f"-I{ROOT / 'include'}", str(path), "-o", str(program), *self.libraries,
-                  "-lzstd", "-ljansson", "-lsqlite3", "-lpthread", "-lm"], folder, "compiling")
+                  "-lzstd", "-ljansson", "-lsqlite3", *self.mpi, *self.lua, "-lpthread", "-lm"], folder, "compiling")
         return program
 
     def check_program(self, block, folder, page):

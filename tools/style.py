@@ -34,8 +34,8 @@ VISIBLE_HEADERS_MAX = 30
 FILE_LINES_MAX = 800
 FUNCTION_LINES_MAX = 70
 
-CODE_FOLDERS = ("include", "src", "tests", "examples", "bench")
-TEXT_FOLDERS = CODE_FOLDERS + ("tools", "cmake")
+CODE_FOLDERS = ("include", "src", "tests", "examples", "playground", "bench")
+TEXT_FOLDERS = CODE_FOLDERS + ("tools", "cmake", "python")
 TEXT_SUFFIXES = (".c", ".h", ".cpp", ".py", ".sh", ".cmake", ".txt")
 # The style programs and their test contain what they look for.
 SELF = ("tools/style.py", "tools/style_tree.py", "tools/style_words.py", "tools/style_test.py")
@@ -46,6 +46,10 @@ PLATFORM = re.compile(
     r"__GNUC__|__clang__|__x86_64__|__i386__|__aarch64__|__arm__|__riscv|__BYTE_ORDER__|__SSE\w*|__AVX\w*|__ARM_NEON"
     r")\b")
 PLATFORM_HOME = ("src/os/", "src/base/", "include/mica/base.h")
+
+# Builtins, attributes and other extensions of compilers. They have names in these headers.
+COMPILER = re.compile(r"__builtin_\w+|__attribute__|__atomic_\w+|__ATOMIC_\w+|__sync_\w+|\b__asm__|\basm\b|__typeof__|__declspec|__extension__")
+COMPILER_HOME = ("src/base/assert.h", "include/mica/base.h")
 
 PUBLIC_FUNCTION = re.compile(r"^(?:MICA_API|static inline)\b")
 
@@ -124,6 +128,14 @@ def check_platform(source):
             yield number, platform.group(1), f"{platform.group(1)} belongs in src/os or src/base"
 
 
+def check_compiler(source):
+    if not source.path.startswith(("src/", "include/")) or source.path in COMPILER_HOME:
+        return
+    for number, line in enumerate(source.code, 1):
+        for name in COMPILER.findall(line):
+            yield number, name, f"{name} depends on the compiler: it belongs in {' or '.join(COMPILER_HOME)}"
+
+
 def check_blanks(source):
     for number, line in enumerate(source.lines, 1):
         if "\t" in line:
@@ -156,6 +168,7 @@ CODE_RULES = {
     "public-name": check_public_names,
     "private-name": check_private_names,
     "platform": check_platform,
+    "compiler": check_compiler,
     "public-macro": check_public_macros,
 }
 TEXT_RULES = {

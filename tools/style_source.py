@@ -30,7 +30,7 @@ class Source:
                 signature = " ".join(self.code[start:index])
                 brace = index
             elif line.startswith("}") and start is not None:
-                named = NAME_BEFORE_PARENTHESIS.search(re.sub(r"__attribute__\(\(.*?\)\)", "", signature))
+                named = NAME_BEFORE_PARENTHESIS.search(re.sub(r"__attribute__\(\(.*?\)\)|MICAP_FORMAT\(.*?\)", "", signature))
                 if named and not re.search(r"\b(struct|union|enum)\s*\w*\s*$", signature):
                     name = named.group(1)
                     if name == "START_TEST":

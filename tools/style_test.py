@@ -93,6 +93,7 @@ PLANTED = (
     ("public-name", "include/mica/function.h", "/* Threads: any. */\nMICA_API int make_thing(void);\n"),
     ("private-name", "src/core/storage/open.c", "int open_thing(void)\n{\n    return 1;\n}\n"),
     ("platform", "src/core/storage/platform.c", "#if defined(_WIN32)\n#endif\n"),
+    ("compiler", "src/core/storage/hint.c", "int micap_thing(int x) /* __builtin_expect */;\n__attribute__((cold)) void micap_thing(void);\n"),
     ("blanks", "src/core/storage/tab.c", "\tint x;\n"),
     ("blanks", "src/core/storage/trailing.c", "int x; \n"),
     ("subfolder", "src/core/events/up.c", '#include "core/storage/thing.h"\n'),

@@ -16,14 +16,14 @@ LAYERS = (
     ("flow",),
     ("relation", "hierarchy", "index", "snapshot", "replication"),
     ("recording", "resource"),
-    ("json", "sql"),
+    ("json", "sql", "arrow", "inspect", "cluster", "lua"),
     ("cli",),
 )
 # The same for the folders of a layer.
 FOLDERS = {
     "core": (("world",), ("events",), ("undo",), ("storage",), ("entity",), ("query",), ("commands",), ("state",)),
     "flow": (("threads",), ("schedule",), ("messaging",), ("measure",)),
-    "resource": (("format",), ("verify",), ("library",), ("spawn", "save"), ("reload",)),
+    "resource": (("format",), ("verify",), ("library",), ("spawn", "save"), ("reload",), ("prefab", "module")),
 }
 
 # Layers that are clients of the public API, and what else they may include: headers, or all of a layer.
@@ -31,7 +31,11 @@ CLIENTS = {
     "resource": ("base", "os", "type/value_bytes.h"),
     "json": ("base", "os", "resource/format/scalar_fields.h", "type/value_bytes.h"),
     "sql": ("base",),
-    "cli": ("os", "json/json_writer.h", "json/dump.h"),
+    "arrow": ("base", "os"),
+    "cluster": ("base", "os"),
+    "inspect": ("base", "os"),
+    "lua": ("base", "os"),
+    "cli": ("os", "base/assert.h", "json/json_writer.h", "json/dump.h", "inspect/protocol.h", "inspect/type_codec.h", "inspect/web.h", "inspect/web_client.h", "inspect/writers.h", "inspect/stats_text.h", "base/byte_stream.h"),
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)

@@ -25,7 +25,7 @@ WORDS = (
 PATTERN = re.compile("|".join(f"(?P<word{number}>(?<![A-Za-z])(?:{pattern.replace(' ', '[ _]')})(?![A-Za-z]))"
                               for number, (pattern, _) in enumerate(WORDS)), re.IGNORECASE)
 
-READ = ("include", "src", "docs", "examples")  # what users and readers of the source see
+READ = ("include", "src", "docs", "examples", "playground", "python")  # what users and readers of the source see
 TESTS = ("tests", "bench", "tools", "cmake")
 SUFFIXES = (".c", ".h", ".cpp", ".hpp", ".py", ".sh", ".cmake", ".md", ".1", ".txt")
 

@@ -3,7 +3,8 @@
 #include <string.h>
 
 enum { SPREAD_STEPS = 4, SQUADS = 9 };
-static const float speed_most = 60, crowd_most = 12, blow = 90, spark_seconds = 0.6f;
+static const float crowd_most = 12, spark_seconds = 0.6f;
+static const Rules usual_rules = {.speed = 60, .strength = 90, .courage = 200};
 
 /* The soldiers of each army per cell, and a scent that spreads from them: soldiers move towards the scent of the enemy. */
 typedef struct Field {
@@ -85,6 +86,7 @@ static Motion slope_at(const float *field, const Place *location)
 static void steer(mica_view *view)
 {
     const Field *field = mica_singleton_get(view->world, Field);
+    const Rules *rules = mica_singleton_get(view->world, Rules);
     const Place *location = mica_view_read(view, Place);
     const Soldier *soldier = mica_view_read(view, Soldier);
     Motion *motion = mica_view_write(view, Motion);
@@ -94,10 +96,10 @@ static void steer(mica_view *view)
         Motion enemy = slope_at(field->scent[1 - army], &location[i]),
                crowd = slope_at(field->crowd[army], &location[i]);
         float push = 12 * height_at(field->crowd[army], location[i].x, location[i].y) / crowd_most;
-        motion[i].x += (200 * enemy.x - push * crowd.x + mica_random_range(&random, -60, 60)) * view->dt;
-        motion[i].y += (200 * enemy.y - push * crowd.y + mica_random_range(&random, -60, 60)) * view->dt;
+        motion[i].x += (rules->courage * enemy.x - push * crowd.x + mica_random_range(&random, -60, 60)) * view->dt;
+        motion[i].y += (rules->courage * enemy.y - push * crowd.y + mica_random_range(&random, -60, 60)) * view->dt;
         float squared = motion[i].x * motion[i].x + motion[i].y * motion[i].y;
-        if (squared > speed_most * speed_most) { /* slows down without a root: the same bits everywhere */
+        if (squared > rules->speed * rules->speed) { /* slows down without a root: the same bits everywhere */
             motion[i].x *= 0.9f;
             motion[i].y *= 0.9f;
         }
@@ -122,6 +124,7 @@ static void move(mica_view *view)
 static void fight(mica_view *view)
 {
     const Field *field = mica_singleton_get(view->world, Field);
+    const Rules *rules = mica_singleton_get(view->world, Rules);
     const Place *location = mica_view_read(view, Place);
     Soldier *soldier = mica_view_write(view, Soldier);
     mica_random random = mica_random_of(view);
@@ -130,7 +133,7 @@ static void fight(mica_view *view)
         if (enemies <= 0)
             continue;
         float friends = height_at(field->crowd[soldier[i].army], location[i].x, location[i].y) + 1;
-        soldier[i].health -= blow * enemies / (enemies + friends) * mica_random_unit(&random) * view->dt;
+        soldier[i].health -= rules->strength * enemies / (enemies + friends) * mica_random_unit(&random) * view->dt;
         if (soldier[i].health > 0)
             continue;
         mica_destroy(view->world, view->entities[i]);
@@ -180,15 +183,20 @@ uint64_t battle_count(const battle *battle, int32_t army)
 bool battle_begin(battle *battle, mica_world *world, uint32_t soldiers)
 {
     *battle = (struct battle){.world = world, .size = soldiers / 2};
+    Rules *rules = mica_singleton_write(world, Rules);
+    if (!rules)
+        return false;
+    *rules = usual_rules;
     battle->soldiers = mica_query_create(world, MICA_QUERY(MICA_READ(Place), MICA_READ(Soldier)));
     battle->sparks = mica_query_create(world, MICA_QUERY(MICA_READ(Place), MICA_READ(Spark)));
     const mica_system_def *const defs[] = {
         MICA_SYSTEM_ONCE_WITH(count,
                               (MICA_TERMS(MICA_READ(Place), MICA_READ(Soldier)), MICA_USES(MICA_USE_WRITE(Field)))),
         MICA_SYSTEM_ONCE_WITH(spread, (MICA_USES(MICA_USE_WRITE(Field)))),
-        MICA_SYSTEM_WITH(steer, (MICA_USES(MICA_USE_READ(Field))), MICA_WRITE(Motion), MICA_READ(Place),
-                         MICA_READ(Soldier)),
-        MICA_SYSTEM_WITH(fight, (MICA_USES(MICA_USE_READ(Field))), MICA_READ(Place), MICA_WRITE(Soldier)),
+        MICA_SYSTEM_WITH(steer, (MICA_USES(MICA_USE_READ(Field), MICA_USE_READ(Rules))), MICA_WRITE(Motion),
+                         MICA_READ(Place), MICA_READ(Soldier)),
+        MICA_SYSTEM_WITH(fight, (MICA_USES(MICA_USE_READ(Field), MICA_USE_READ(Rules))), MICA_READ(Place),
+                         MICA_WRITE(Soldier)),
         MICA_SYSTEM(move, MICA_WRITE(Place), MICA_READ(Motion)),
         MICA_SYSTEM(fade, MICA_WRITE(Spark)),
         MICA_SYSTEM_ONCE_WITH(reinforce, (.context = battle, MICA_USES(MICA_USE_READ(Field)))),

@@ -23,6 +23,12 @@ MICA_COMPONENT(Motion, x, y)
 MICA_COMPONENT(Soldier, health, army)
 MICA_COMPONENT(Spark, seconds)
 
+/* What may be changed while the battle runs. battle_begin sets the usual values. */
+typedef struct Rules { float speed, strength, courage; } Rules;
+MICA_SINGLETON(Rules, (speed, float, .note = "soldiers that are faster slow down"),
+               (strength, float, .note = "health that a crowd of enemies takes in a second"),
+               (courage, float, .note = "how much soldiers are drawn to the enemy"))
+
 typedef struct battle {
     mica_world *world;
     mica_query *soldiers;

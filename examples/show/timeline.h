@@ -1,10 +1,12 @@
-/* The last ticks of the battle, as snapshots. */
+/* The last ticks of a world, as snapshots: of the battle, and of the programs of the playground. */
 #ifndef MICA_SHOW_TIMELINE_H
 #define MICA_SHOW_TIMELINE_H
 
 #include "mica/snapshot.h"
 
-enum { TIMELINE_TICKS = 180 };
+#ifndef TIMELINE_TICKS
+#    define TIMELINE_TICKS 180
+#endif
 
 typedef struct timeline {
     mica_world *world;
