@@ -24,6 +24,7 @@ typedef struct micap_replica_table {
     mica_entity *rows;   /* the sender's handles; in a pool with a direct index nil where there is none */
     mica_entity *locals; /* of a table, when mapped: the same in this world */
     uint32_t row_count;
+    bool is_direct; /* of a pool: the last delta had it with a direct index, so that the rows are not known */
     uint32_t row_capacity;
     uint32_t local_capacity;
     uint32_t *next; /* of a pool for many instances, by row: the row of the next instance of the same entity */

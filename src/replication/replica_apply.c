@@ -643,6 +643,7 @@ static void write_direct_pool(micap_delta_work *work, const micap_delta_table *t
         }
     }
     replica->pools[table->location].row_count = table->row_count;
+    replica->pools[table->location].is_direct = true;
 }
 
 static void write_tags(micap_delta_work *work, const micap_delta_tags *tags)

@@ -423,9 +423,13 @@ static mica_result plan_direct_pool(micap_delta_work *work, micap_delta_table *p
 
 static mica_result plan_pool(micap_delta_work *work, micap_delta_table *pool)
 {
+    const micap_replica_table *before = &work->replica->pools[pool->location];
+    if (before->is_direct && !pool->is_direct)
+        return micap_fail(work->world, MICA_ERROR_DATA, (mica_location){0},
+                          "delta: the pool of %s has another index than in earlier deltas", pool->type->type.name);
     if (pool->is_direct)
         return plan_direct_pool(work, pool);
-    mica_result result = lay_rows(work, pool, &work->replica->pools[pool->location]);
+    mica_result result = lay_rows(work, pool, before);
     if (result == MICA_OK && pool->is_moved)
         result = check_owners(work, pool);
     if (result == MICA_OK && pool->type->type.many)

@@ -184,6 +184,7 @@ static const damage damages[] = {
 
 /* In the delta from the first state to the second. */
 static const damage later_damages[] = {
+    {"the pool of Seat has another index", MICA_ERROR_DATA, {{"Seat: is direct", SET, 0}}},
     {"rows are missing", MICA_ERROR_DATA, {{"Letter: rows", SET, 250}}},
     {"rows are missing", MICA_ERROR_DATA, {{"Letter: rows", SET, 250}, {"Letter: slice 2: row", SET, 187}}},
     {"rows are missing", MICA_ERROR_DATA,
