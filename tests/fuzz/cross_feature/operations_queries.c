@@ -313,7 +313,7 @@ const operation query_operations[] = {
     {"loop_read", loop_read, 0},
     {"loop_all", loop_all, 0},
     {"query_each", query_each, SLOW},
-    {"mark_rows", mark_rows, KEEPS_FOLLOWING},
+    {"mark_rows", mark_rows, 0},
     {"query_sort", query_sort, IN_BODY},
     {"query_add", query_add, IN_BODY},
     {"query_add_rival", query_add_rival, IN_BODY},
