@@ -99,7 +99,8 @@ void history_cut(source *source, double seconds)
 
 int answer_history(source *source, const micap_web_request *request, micap_json_writer *writer)
 {
-    uint64_t step = source->moment_count / parameter_number(request, "points", 600) + 1;
+    uint64_t points = parameter_number(request, "points", 600);
+    uint64_t step = source->moment_count / (points ? points : 1) + 1;
     micap_write(writer, "{\"count\":%u,\"bytes\":%zu,\"shown\":", source->moment_count, source->moment_bytes);
     if (source->is_past)
         micap_write(writer, "%" PRIu64, history_at(source, source->shown)->frame);

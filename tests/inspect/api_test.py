@@ -175,6 +175,7 @@ class Running(unittest.TestCase):
         self.assertGreater(points["total"], 500)
         self.assertEqual(len(points["points"]), 4 * points["total"])
         self.assertEqual(self.tool.call("GET", "scatter", query="Place", x="Place.x")[0], 400)
+        self.assertGreaterEqual(self.tool.get("history", points=0)["count"], 1)
 
     def test_sql_reads_and_nothing_else(self):
         found = self.tool.post("sql", "select name, count(*) as n from entities where name = 'captain'")
