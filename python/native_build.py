@@ -34,6 +34,7 @@ double sqlite3_column_double(sqlite3_stmt *statement, int column);
 const void *sqlite3_column_blob(sqlite3_stmt *statement, int column);
 int sqlite3_column_bytes(sqlite3_stmt *statement, int column);
 int sqlite3_bind_parameter_count(sqlite3_stmt *statement);
+int sqlite3_bind_null(sqlite3_stmt *statement, int index);
 int sqlite3_bind_int64(sqlite3_stmt *statement, int index, int64_t value);
 int sqlite3_bind_double(sqlite3_stmt *statement, int index, double value);
 int sqlite3_bind_text(sqlite3_stmt *statement, int index, const char *text, int bytes, void (*release)(void *));

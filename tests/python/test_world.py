@@ -334,6 +334,7 @@ class Sql(WorldCase):
         self.world.create(Person("O'Hara"))
         self.assertEqual(self.world.sql("select age from Person where name = ?", ("O'Hara",)), [(7,)])
         self.assertEqual(self.world.sql("select count(*), sum(x) from Position"), [(1, 1.0)])
+        self.assertEqual(self.world.sql("select ?, ?, ?, ? is null", (None, 1.5, "text", None)), [(None, 1.5, "text", 1)])
 
     def test_errors_are_those_of_sqlite(self):
         for text, message in (("selec 1", "syntax error"), ("select * from Unknown", "no such table"), ("select 1; select 2", "one statement")):
