@@ -44,7 +44,8 @@ void micap_undo_logs_free(micap_undo_logs *undo)
 /* The newest log changed, or lost entries. */
 static void forget_recent(micap_undo_logs *undo)
 {
-    memset(undo->recent, 0, sizeof undo->recent);
+    memset(undo->recent_rows, 0, sizeof undo->recent_rows);
+    memset(undo->recent_records, 0, sizeof undo->recent_records);
 }
 
 micap_undo_log *micap_undo_log_add(micap_undo_logs *undo, uint64_t before)

@@ -83,11 +83,10 @@ typedef struct micap_undo_value_ops {
     void (*release)(micap_undo_entry *kept);
 } micap_undo_value_ops;
 
-/* A place that the newest log has. */
+/* Rows that the newest log has. */
 typedef struct micap_undo_recent {
-    uint64_t key;
+    uint64_t key; /* 0: none */
     uint32_t part;
-    uint32_t kind; /* 1 + the kind; 0: none */
 } micap_undo_recent;
 
 enum { MICAP_UNDO_RECENT = 64 };
@@ -104,25 +103,39 @@ typedef struct micap_undo_logs {
     micap_arena arena;
     pthread_mutex_t arena_lock;
     pthread_mutex_t locks[MICAP_UNDO_STRIPES];
-    /* Places that were saved lately, so that saving them again costs a comparison: for the owner, while no other thread saves. */
-    micap_undo_recent recent[MICAP_UNDO_RECENT];
+    /* Places that were saved lately, so that saving them again costs a comparison: noted by the owner, while no other thread saves. Each
+     * kind has places of its own: a destroyed entity needs both, and one must not replace the other. */
+    micap_undo_recent recent_rows[MICAP_UNDO_RECENT];
+    uint64_t recent_records[MICAP_UNDO_RECENT]; /* 1 + the key; 0: none */
 } micap_undo_logs;
 
-static inline uint32_t micap_undo_recent_slot(micap_undo_kind kind, uint64_t key)
+/* Slices of a chunk, and neighbouring chunks, have different places: see micap_slice_place. */
+static inline uint32_t micap_undo_rows_slot(uint64_t key)
 {
-    return (uint32_t)(key ^ key >> 16 ^ key >> 32 ^ kind) % MICAP_UNDO_RECENT;
+    return (uint32_t)(key >> 32 ^ key >> 16) % MICAP_UNDO_RECENT;
 }
 
-/* Whether the newest log is known to have a place. If not, the log decides. */
-static inline bool micap_undo_is_recent(const micap_undo_logs *undo, micap_undo_kind kind, uint64_t key, uint32_t part)
+/* Whether the newest log is known to have MICAP_UNDO_ROWS of a key. If not, the log decides. */
+static inline bool micap_undo_has_rows(const micap_undo_logs *undo, uint64_t key, uint32_t part)
 {
-    const micap_undo_recent *recent = &undo->recent[micap_undo_recent_slot(kind, key)];
-    return recent->key == key && recent->part == part && recent->kind == (uint32_t)kind + 1;
+    const micap_undo_recent *recent = &undo->recent_rows[micap_undo_rows_slot(key)];
+    return recent->key == key && recent->part == part;
 }
 
-static inline void micap_undo_note_recent(micap_undo_logs *undo, micap_undo_kind kind, uint64_t key, uint32_t part)
+static inline void micap_undo_note_rows(micap_undo_logs *undo, uint64_t key, uint32_t part)
 {
-    undo->recent[micap_undo_recent_slot(kind, key)] = (micap_undo_recent){key, part, (uint32_t)kind + 1};
+    undo->recent_rows[micap_undo_rows_slot(key)] = (micap_undo_recent){key, part};
+}
+
+/* The same for MICAP_UNDO_RECORDS. */
+static inline bool micap_undo_has_records(const micap_undo_logs *undo, uint64_t key)
+{
+    return undo->recent_records[key % MICAP_UNDO_RECENT] == key + 1;
+}
+
+static inline void micap_undo_note_records(micap_undo_logs *undo, uint64_t key)
+{
+    undo->recent_records[key % MICAP_UNDO_RECENT] = key + 1;
 }
 
 void micap_undo_logs_init(micap_undo_logs *undo, micap_memory *memory, const micap_undo_value_ops *ops);

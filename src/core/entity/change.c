@@ -78,7 +78,7 @@ static inline void call_hook(mica_world *world, mica_event_kind kind, mica_compo
     const micap_component *used = world->components.by_id[component];
     if (!micap_is_awaited(used, kind))
         return;
-    micap_preserve_rows(world, spot.chunk, spot.row, 1); /* the hook may write to the value */
+    micap_preserve_row(world, spot.chunk, spot.row); /* the hook may write to the value */
     micap_hooks_call(world, kind, used, micap_chunk_entities(spot.chunk) + spot.row,
                      value == &micap_tag_value ? NULL : value, 1);
 }

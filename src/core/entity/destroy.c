@@ -169,6 +169,21 @@ uint32_t micap_destroy_living(mica_world *world, mica_entity entity, micap_row s
     return 1;
 }
 
+/* The handle and the row go. Snapshots have the record. */
+static MICAP_INLINE bool destroy_fast(mica_world *world, mica_entity entity, micap_row spot,
+                                      bool (*fill_hole)(mica_world *world, micap_row hole))
+{
+    micap_entity_put_free(&world->entities, entity.index, entity.generation + 1);
+    ++world->structure;
+    return fill_hole(world, spot);
+}
+
+static MICAP_NOINLINE bool destroy_preserved(mica_world *world, mica_entity entity, micap_row spot)
+{
+    micap_touch_record(&world->entities, entity.index);
+    return destroy_fast(world, entity, spot, micap_row_fill_hole);
+}
+
 bool mica_destroy(mica_world *world, mica_entity entity)
 {
     MICAP_IMMEDIATE_CHANGE(world);
@@ -177,12 +192,11 @@ bool mica_destroy(mica_world *world, mica_entity entity)
     micap_row spot;
     if (MICAP_UNLIKELY(!micap_locate_row(world, entity, &spot)))
         return destroy_any(world, entity);
-    if (MICAP_UNLIKELY(world->undo.before || !spot.chunk->archetype->destroys_fast ||
-                       entity.generation == world->entities.last_generation ||
+    if (MICAP_UNLIKELY(!spot.chunk->archetype->destroys_fast || entity.generation == world->entities.last_generation ||
                        micap_pools_mask(&world->pools, entity.index) ||
                        micap_is_attached(&world->attachments, entity.index)))
         return destroy_other(world, entity, spot);
-    micap_entity_put_free(&world->entities, entity.index, entity.generation + 1);
-    ++world->structure;
-    return micap_row_fill_hole_fast(world, spot);
+    if (MICAP_UNLIKELY(world->undo.before))
+        return destroy_preserved(world, entity, spot);
+    return destroy_fast(world, entity, spot, micap_row_fill_hole_fast);
 }

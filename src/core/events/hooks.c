@@ -193,7 +193,7 @@ void micap_hooks_given(mica_world *world, micap_row spot, uint32_t count, const 
 
 void micap_hooks_added_given(mica_world *world, micap_row spot, const mica_value *values, uint32_t value_count)
 {
-    micap_preserve_rows(world, spot.chunk, spot.row, 1);
+    micap_preserve_row(world, spot.chunk, spot.row);
     uint32_t depth = micap_callback_begin(world);
     mica_event event = event_of(world, micap_chunk_entities(spot.chunk) + spot.row, 1);
     hook_filter filter = {.values = values, .value_count = value_count};
@@ -215,7 +215,7 @@ static MICAP_INLINE void call_hooked(mica_world *world, mica_event_kind kind, mi
 void micap_hooks_run_list(mica_world *world, mica_event_kind kind, micap_row spot, const micap_hooked *hooked,
                           uint32_t count)
 {
-    micap_preserve_rows(world, spot.chunk, spot.row, 1);
+    micap_preserve_row(world, spot.chunk, spot.row);
     uint32_t depth = micap_callback_begin(world);
     mica_event event = event_of(world, micap_chunk_entities(spot.chunk) + spot.row, 1);
     for (; count; --count, ++hooked)
@@ -226,7 +226,7 @@ void micap_hooks_run_list(mica_world *world, mica_event_kind kind, micap_row spo
 void micap_hooks_run_lists(mica_world *world, micap_row spot, const micap_hooked *hooked, uint32_t added_count,
                            uint32_t set_count)
 {
-    micap_preserve_rows(world, spot.chunk, spot.row, 1);
+    micap_preserve_row(world, spot.chunk, spot.row);
     uint32_t depth = micap_callback_begin(world);
     mica_event event = event_of(world, micap_chunk_entities(spot.chunk) + spot.row, 1);
     for (; added_count; --added_count, ++hooked)

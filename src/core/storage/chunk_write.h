@@ -73,6 +73,14 @@ static inline void micap_preserve_rows(mica_world *world, const micap_chunk *chu
         micap_undo_save_rows(world, chunk, row, count);
 }
 
+/* The same for one row: mostly its slice was saved a moment ago. */
+static inline void micap_preserve_row(mica_world *world, const micap_chunk *chunk, uint32_t row)
+{
+    if (MICAP_UNLIKELY(world->undo.before) &&
+        !micap_undo_has_rows(&world->undo, micap_slice_place(chunk, row, 0), chunk->born))
+        micap_undo_save_rows(world, chunk, row, 1);
+}
+
 /* Stamps a row that needs no copy: there is no snapshot, or micap_preserve_rows was called. For fast paths, which test once whether
  * there is a snapshot. */
 static inline void micap_stamp_row(const mica_world *world, const micap_chunk *chunk, uint32_t row)

@@ -10,7 +10,6 @@ enum {
     LARGE_ARRAY_BYTES = 64 << 10,
     PAGES_QUADRUPLED = 256, /* small arrays of pages grow to four times their size, so that less is copied */
     PAGES_SPARSE = 16,      /* the array may have four times as many pages as exist, and four times this */
-    RECORDS_KEPT = 64,      /* copied at once for a snapshot: 512 bytes */
 };
 
 static const uint64_t index_limit = (uint64_t)1 << 32;
@@ -384,7 +383,7 @@ static void relink_page(micap_entities *entities, uint32_t page_index)
 /* Relinking changes any of its slots. */
 static void touch_page(const micap_entities *entities, uint32_t page)
 {
-    for (uint32_t slot = 0; slot < MICAP_PAGE_RECORDS; slot += RECORDS_KEPT)
+    for (uint32_t slot = 0; slot < MICAP_PAGE_RECORDS; slot += MICAP_RECORDS_KEPT)
         micap_touch_record(entities, page << MICAP_PAGE_SHIFT | slot);
 }
 
@@ -474,13 +473,11 @@ uint64_t micap_entities_first_used(const micap_entities *entities, uint64_t begi
 
 void micap_undo_save_record(const micap_entities *entities, uint32_t index)
 {
-    if (micap_undo_is_recent(entities->undo, MICAP_UNDO_RECORDS, index / RECORDS_KEPT, 0))
-        return;
-    micap_undo_note_recent(entities->undo, MICAP_UNDO_RECORDS, index / RECORDS_KEPT, 0);
+    micap_undo_note_records(entities->undo, index / MICAP_RECORDS_KEPT);
     const micap_page *page = &entities->pages[index >> MICAP_PAGE_SHIFT];
-    uint32_t first = index & (MICAP_PAGE_RECORDS - 1) & ~(uint32_t)(RECORDS_KEPT - 1);
-    micap_undo_save_bytes(entities->undo, MICAP_UNDO_RECORDS, index / RECORDS_KEPT, 0, page->records + first,
-                          RECORDS_KEPT * sizeof *page->records);
+    uint32_t first = index & (MICAP_PAGE_RECORDS - 1) & ~(uint32_t)(MICAP_RECORDS_KEPT - 1);
+    micap_undo_save_bytes(entities->undo, MICAP_UNDO_RECORDS, index / MICAP_RECORDS_KEPT, 0, page->records + first,
+                          MICAP_RECORDS_KEPT * sizeof *page->records);
     const micap_page list = {.next = page->next, .first_free = page->first_free};
     micap_undo_save_bytes(entities->undo, MICAP_UNDO_PAGE, index >> MICAP_PAGE_SHIFT, 0, &list, sizeof list);
 }

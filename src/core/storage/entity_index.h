@@ -162,6 +162,8 @@ static inline mica_entity micap_entity_take_free(micap_entities *entities, uint6
     return entity;
 }
 
+enum { MICAP_RECORDS_KEPT = 64 }; /* copied at once for a snapshot: 512 bytes */
+
 /* Makes the copy of a record, and of the free list of its page, that snapshots need. */
 MICAP_COLD void micap_undo_save_record(const micap_entities *entities, uint32_t index);
 
@@ -169,7 +171,7 @@ MICAP_COLD void micap_undo_save_record(const micap_entities *entities, uint32_t 
  * Fresh slots need no copy, nor do records of rows that move, which are found again from the rows. */
 static inline void micap_touch_record(const micap_entities *entities, uint32_t index)
 {
-    if (MICAP_UNLIKELY(entities->undo->before))
+    if (MICAP_UNLIKELY(entities->undo->before) && !micap_undo_has_records(entities->undo, index / MICAP_RECORDS_KEPT))
         micap_undo_save_record(entities, index);
 }
 

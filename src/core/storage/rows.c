@@ -262,7 +262,7 @@ static MICAP_NOINLINE bool fill_hole_any(mica_world *world, micap_row hole)
 {
     micap_archetype *archetype = hole.chunk->archetype;
     micap_row last = last_row(archetype);
-    micap_preserve_rows(world, last.chunk, last.row, 1);
+    micap_preserve_row(world, last.chunk, last.row);
     if (!is_same_row(last, hole)) {
         micap_touch_row(world, hole.chunk, hole.row);
         micap_row_move(last, hole);
@@ -291,16 +291,21 @@ static MICAP_INLINE bool fill_hole_bytes(mica_world *world, micap_row hole)
     return true;
 }
 
+/* Makes the copies that snapshots need before a hole is filled with the last row. */
+static inline void preserve_for_hole(mica_world *world, micap_row last, micap_row hole)
+{
+    micap_preserve_row(world, last.chunk, last.row);
+    if (!is_same_row(last, hole))
+        micap_touch_row(world, hole.chunk, hole.row);
+}
+
 /* The fast path while there are snapshots; or the general path. */
 static MICAP_NOINLINE bool fill_hole_other(mica_world *world, micap_row hole)
 {
     const micap_archetype *archetype = hole.chunk->archetype;
     if (!archetype->moves_as_bytes)
         return fill_hole_any(world, hole);
-    micap_row last = last_row(archetype);
-    micap_preserve_rows(world, last.chunk, last.row, 1);
-    if (!is_same_row(last, hole))
-        micap_touch_row(world, hole.chunk, hole.row);
+    preserve_for_hole(world, last_row(archetype), hole);
     return fill_hole_bytes(world, hole);
 }
 
@@ -406,7 +411,7 @@ micap_row micap_row_change_archetype(mica_world *world, micap_row from, micap_ar
 {
     mica_entity entity = micap_chunk_entities(from.chunk)[from.row];
     micap_row spot = micap_rows_next(to);
-    micap_preserve_rows(world, from.chunk, from.row, 1);
+    micap_preserve_row(world, from.chunk, from.row);
     micap_row_move(from, spot);
     if (to->has_companions)
         micap_row_init_companions(world, from.chunk->archetype, spot);
@@ -425,9 +430,7 @@ typedef struct step_rows {
 /* While there are snapshots: the copies that they need before the row leaves its archetype. */
 static MICAP_COLD void save_for_step(mica_world *world, micap_row from, micap_row last)
 {
-    micap_preserve_rows(world, last.chunk, last.row, 1);
-    if (!is_same_row(last, from))
-        micap_touch_row(world, from.chunk, from.row);
+    preserve_for_hole(world, last, from);
 }
 
 /* Moves the values of a row along an edge and, unless it is the last row itself, the last row of its archetype into the hole, in one
@@ -510,7 +513,7 @@ bool micap_row_step_set(mica_world *world, mica_entity entity, micap_row from, c
 /* The value that is removed has a destructor. */
 static MICAP_COLD void destruct_value(mica_world *world, micap_row spot, uint32_t column)
 {
-    micap_preserve_rows(world, spot.chunk, spot.row, 1);
+    micap_preserve_row(world, spot.chunk, spot.row);
     micap_values_destruct(spot.chunk->archetype->columns[column].type, micap_chunk_value(spot.chunk, column, spot.row),
                           1);
 }

@@ -77,10 +77,10 @@ void micap_undo_save_rows(mica_world *world, const micap_chunk *chunk, uint32_t 
 {
     uint64_t place = micap_slice_place(chunk, row, 0);
     bool is_one = count == 1 && !world->flush.is_shared;
-    if (is_one && micap_undo_is_recent(&world->undo, MICAP_UNDO_ROWS, place, chunk->born))
+    if (is_one && micap_undo_has_rows(&world->undo, place, chunk->born))
         return;
     if (is_one)
-        micap_undo_note_recent(&world->undo, MICAP_UNDO_ROWS, place, chunk->born);
+        micap_undo_note_rows(&world->undo, place, chunk->born);
     micap_undo_save_archetype(world, chunk->archetype);
     for (uint32_t end = row + count; row < end; row = (row / MICA_SLICE_ROWS + 1) * MICA_SLICE_ROWS)
         keep_slice(world, chunk, row);
