@@ -44,7 +44,7 @@ static bool append_split(micap_arrow_column *column, const split_rows *rows, siz
     if (has_pieces(field)) {
         for (uint32_t i = 0; i < rows->count * field->count; ++i) {
             split_rows one = {rows->view, rows->component, rows->row + i / field->count, 1, rows->repeats, false};
-            if (!append_split(column->children[0], &one, offset + i % field->count * field->element_bytes))
+            if (!append_split(column->children[0], &one, offset + (size_t)(i % field->count) * field->element_bytes))
                 return false;
         }
         return micap_arrow_append_rows(column, rows->count);
@@ -87,7 +87,7 @@ static bool append_source(micap_arrow_column *column, const micap_arrow_plan *pl
         return micap_arrow_append(column, (const char *)&entity, 0, view->count, false);
     }
     case MICAP_ARROW_SOURCE_TAG: {
-        char has = mica_view_has_at(view, source->index);
+        char has = mica_view_has_at(view, source->index) ? 1 : 0;
         return micap_arrow_append(column, &has, 0, view->count, false);
     }
     default: return append_field(column, plan, source, view, borrow);

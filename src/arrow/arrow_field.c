@@ -51,8 +51,8 @@ mica_field micap_arrow_child(const mica_field *field, uint32_t index)
 /* The format of an integer with so many bytes. */
 static char integer_format(uint32_t bytes, bool is_signed)
 {
-    char format = bytes == 1 ? 'c' : bytes == 2 ? 's' : bytes == 4 ? 'i' : 'l';
-    return is_signed ? format : (char)(format - 'a' + 'A');
+    const char *formats = is_signed ? "csil" : "CSIL";
+    return formats[bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3];
 }
 
 static char number_format(const mica_field *field)

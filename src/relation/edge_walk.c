@@ -29,7 +29,7 @@ static void place_room(visited *met, void *room, uint32_t capacity)
     met->entities = room;
     met->table = (uint32_t *)(void *)(met->entities + capacity);
     met->capacity = capacity;
-    memset(met->table, 0, 2 * capacity * sizeof *met->table);
+    memset(met->table, 0, 2 * (size_t)capacity * sizeof *met->table);
 }
 
 static void release_room(const visited *met)

@@ -79,6 +79,6 @@ void micap_key_write(mica_key key, char text[MICAP_KEY_TEXT_BYTES])
     else {
         micap_number_text(value, false, text);
         if (!strpbrk(text, ".e"))
-            strcat(text, ".0"); /* else it would be an integer */
+            memcpy(text + strlen(text), ".0", sizeof ".0"); /* else it would be an integer */
     }
 }

@@ -16,7 +16,7 @@ micap_search *micap_search_create(const micap_pattern *pattern)
     search->pattern = pattern;
     search->world = pattern->query->world;
     search->loops =
-        micap_allocate_zeroed(memory, 2 * pattern->node_count * sizeof *search->loops, MICAP_ARRAY_ALIGNMENT);
+        micap_allocate_zeroed(memory, 2 * (size_t)pattern->node_count * sizeof *search->loops, MICAP_ARRAY_ALIGNMENT);
     if (!search->loops) {
         micap_search_free(search);
         return NULL;
@@ -35,7 +35,7 @@ void micap_search_free(micap_search *search)
     MICAP_RELEASE_ARRAY(memory, search->order, search->order_capacity);
     MICAP_RELEASE_ARRAY(memory, search->levels, search->level_capacity);
     MICAP_RELEASE_ARRAY(memory, search->level_starts, search->level_start_capacity);
-    micap_release(memory, search->loops, 2 * search->pattern->node_count * sizeof *search->loops,
+    micap_release(memory, search->loops, 2 * (size_t)search->pattern->node_count * sizeof *search->loops,
                   MICAP_ARRAY_ALIGNMENT);
     micap_release(memory, search, sizeof *search, MICAP_ARRAY_ALIGNMENT);
 }

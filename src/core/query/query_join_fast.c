@@ -61,7 +61,7 @@ static void prefetch_values(const mica_pool *pool, const uint32_t *rows, uint32_
 
 static uint32_t *rows_ahead(mica_view *view, const mica_query *query, uint32_t join)
 {
-    return view->private_.ahead_rows + join * query->ahead_max;
+    return view->private_.ahead_rows + (size_t)join * query->ahead_max;
 }
 
 /* Whether the entity after row `at`, which was looked up as number `last`, follows it in all pools of which columns are read. */

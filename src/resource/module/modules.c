@@ -136,8 +136,9 @@ static bool copy_paths(mica_modules *modules, const char *const *paths, uint32_t
     modules->path_count = count;
     char *text = (char *)(modules->paths + count);
     for (uint32_t i = 0; i < count; ++i) {
-        modules->paths[i] = strcpy(text, paths[i]);
-        text += strlen(text) + 1;
+        size_t path_bytes = strlen(paths[i]) + 1;
+        modules->paths[i] = memcpy(text, paths[i], path_bytes);
+        text += path_bytes;
     }
     return true;
 }
