@@ -9,7 +9,7 @@ enum {
     MICAP_MESSAGE_HELLO = 'H',    /* version, read only, name */
     MICAP_MESSAGE_TYPES = 'T',    /* all components: type_codec.h */
     MICAP_MESSAGE_DELTA = 'D',    /* frame, seconds, paused, then the bytes of a delta */
-    MICAP_MESSAGE_STATS = 'S',    /* stats_codec.h */
+    MICAP_MESSAGE_STATS = 'S',    /* stats_text.h */
     MICAP_MESSAGE_TIMELINE = 'L', /* a frame as a trace (mica/stats.h) */
     MICAP_MESSAGE_REPLY = 'R',    /* number of the request, result, text */
 };
