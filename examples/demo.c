@@ -64,9 +64,7 @@ static void warm(mica_view *view)
 static mica_world *make_world(uint32_t worker_count)
 {
     mica_world *world = mica_world_create(NULL);
-    mica_flow_def flow = mica_flow_def_default();
-    flow.worker_count = worker_count;
-    mica_flow_configure(world, &flow);
+    mica_flow_configure(world, &(mica_flow_def){.worker_count = worker_count});
     mica_define(world, mica_local);
     mica_define(world, mica_global_matrix);
     mica_define(world, Drift);

@@ -55,10 +55,7 @@ static void swirl(mica_view *view)
 static uint64_t run(const mica_scheduler *scheduler, uint32_t workers)
 {
     mica_world *world = mica_world_create(NULL);
-    mica_flow_def flow = mica_flow_def_default();
-    flow.worker_count = workers;
-    flow.scheduler = scheduler;
-    mica_flow_configure(world, &flow);
+    mica_flow_configure(world, &(mica_flow_def){.worker_count = workers, .scheduler = scheduler});
     mica_system_add(
         world, MICA_SYSTEM_WITH(swirl, (.parallel = MICA_PARALLEL_EVEN), MICA_WRITE(Position), MICA_WRITE(Velocity)));
     for (int i = 0; i < 50000; ++i)

@@ -56,9 +56,7 @@ static void autosave(const mica_frame *frame)
 int main(void)
 {
     mica_world *world = mica_world_create(NULL);
-    mica_flow_def flow = mica_flow_def_default();
-    flow.fixed_seconds = 0.1;
-    mica_flow_configure(world, &flow);
+    mica_flow_configure(world, &(mica_flow_def){.fixed_seconds = 0.1});
 
     mica_phase after_all = mica_phase_add(world, MICA_PHASE_AFTER("housekeeping", MICA_PHASE_END));
     mica_system_add(world,

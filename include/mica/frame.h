@@ -57,9 +57,10 @@ typedef struct mica_frame {
     uint64_t identity; /* private: hash of the name */
 } mica_frame;
 
-/* How a world runs its systems. Start with mica_flow_def_default. */
+/* How a world runs its systems. A value of 0 means the default. */
 typedef struct mica_flow_def {
-    uint32_t worker_count; /* number of threads, including the caller, up to MICA_WORKERS_MAX; 0: one per core */
+    uint32_t
+        worker_count; /* number of threads, including the caller, up to MICA_WORKERS_MAX; by default one per core */
     const mica_scheduler *scheduler; /* replaces the built-in scheduler: see mica/task.h */
     uint64_t seed;                   /* of the random numbers of systems: see mica/random.h */
     double fixed_seconds;            /* the step of MICA_PHASE_FIXED; 1/60 */
@@ -100,10 +101,10 @@ typedef struct mica_clock {
     void *context;
 } mica_clock;
 
-/* How mica_run runs frames. Start with mica_run_def_default. */
+/* How mica_run runs frames. Start with mica_run_def_default: a def of zeros does not wait between frames. */
 typedef struct mica_run_def {
     double frames_per_second; /* the loop waits for the rest of a shorter frame; 60; 0: it never waits */
-    double frame_seconds_max; /* a longer frame counts as this long; 0.25 */
+    double frame_seconds_max; /* a longer frame counts as this long; 0.25, also for 0 */
     uint64_t frame_count;     /* ends after this many frames; 0: runs until mica_stop */
     const mica_clock *clock;  /* NULL: the clock of the computer; tests pass their own */
 } mica_run_def;

@@ -26,12 +26,10 @@ mica_run_def mica_run_def_default(void)
 /* Returns what is wrong with a def, or NULL. */
 static const char *problem_of(const mica_run_def *def)
 {
-    if (!def)
-        return "it has no def";
     if (!(def->frames_per_second == 0 || (def->frames_per_second >= 1e-3 && def->frames_per_second <= 1e6)))
         return "frames_per_second must be 0, or from 0.001 to 1e6";
-    if (!(def->frame_seconds_max > 0 && def->frame_seconds_max < 1e9))
-        return "frame_seconds_max must be greater than 0 and less than 1e9";
+    if (!(def->frame_seconds_max >= 0 && def->frame_seconds_max < 1e9))
+        return "frame_seconds_max must be from 0 to 1e9";
     if (def->clock && (!def->clock->now || !def->clock->wait))
         return "the clock needs now and wait";
     return NULL;
@@ -76,9 +74,10 @@ static mica_result run_frames(micap_flow *flow, const mica_run_def *def)
     const mica_clock *clock = def->clock ? def->clock : &computer_clock;
     pace pace = {.clock = clock, .last = clock->now(clock->context)};
     pace.next = pace.last;
-    double elapsed = 0;
+    double elapsed = 0,
+           elapsed_max = def->frame_seconds_max > 0 ? def->frame_seconds_max : mica_run_def_default().frame_seconds_max;
     for (uint64_t frame = 1;; ++frame) {
-        mica_result result = mica_step(flow->world, limited(elapsed, def->frame_seconds_max));
+        mica_result result = mica_step(flow->world, limited(elapsed, elapsed_max));
         if (result != MICA_OK || frame == def->frame_count ||
             atomic_load_explicit(&flow->is_stop_asked, memory_order_relaxed))
             return result;
@@ -88,7 +87,7 @@ static mica_result run_frames(micap_flow *flow, const mica_run_def *def)
 
 mica_result mica_run(mica_world *world, const mica_run_def *def)
 {
-    if (MICAP_MISSING(NULL, world))
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, def))
         return MICA_ERROR_INVALID;
     const char *problem = problem_of(def);
     if (problem)

@@ -423,9 +423,9 @@ START_TEST(a_frame_that_takes_long_is_cut_and_not_made_up_for)
     mica_world *world = open_clock(&heard, &clock);
     clock.frame_costs[1] = 100;    /* a stop in the debugger */
     clock.frame_costs[4] = 0.1875; /* late by half a frame */
-    ck_assert_int_eq(
-        run_with(world, &clock, (mica_run_def){.frames_per_second = 8, .frame_seconds_max = 0.25, .frame_count = 7}),
-        MICA_OK);
+    ck_assert_int_eq(run_with(world, &clock,
+                              (mica_run_def){.frames_per_second = 8, .frame_count = 7}), /* frame_seconds_max is 0.25 */
+                     MICA_OK);
     static const float expected[] = {0, 0.125f, 0.25f, 0.125f, 0.125f, 0.1875f, 0.0625f};
     for (uint32_t i = 0; i < COUNT_OF(expected); ++i)
         ck_assert_msg(clock.dts[i] == expected[i], "frame %u: %f", i, (double)clock.dts[i]);
@@ -509,7 +509,7 @@ START_TEST(an_invalid_run_def_is_refused)
     const mica_run_def bad[] = {{.frames_per_second = -1, .frame_seconds_max = 1},
                                 {.frames_per_second = 1e-9, .frame_seconds_max = 1},
                                 {.frames_per_second = 1e9, .frame_seconds_max = 1},
-                                {.frames_per_second = 60},
+                                {.frames_per_second = 60, .frame_seconds_max = -1},
                                 {.frame_seconds_max = 1e10},
                                 {.frame_seconds_max = 1, .clock = &no_wait},
                                 {.frame_seconds_max = 1, .clock = &no_now}};

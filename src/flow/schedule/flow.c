@@ -176,17 +176,24 @@ micap_flow *micap_flow_of(mica_world *world)
     return flow;
 }
 
+/* The def with the defaults in the place of zeros. */
+static mica_flow_def with_defaults(const mica_flow_def *def)
+{
+    mica_flow_def chosen = *def, standard = mica_flow_def_default();
+    if (chosen.fixed_seconds == 0)
+        chosen.fixed_seconds = standard.fixed_seconds;
+    if (!chosen.catch_up_max)
+        chosen.catch_up_max = standard.catch_up_max;
+    return chosen;
+}
+
 /* Returns what is wrong with a def, or NULL. */
 static const char *problem_of(const mica_flow_def *def)
 {
-    if (!def)
-        return "it has no def";
     if (def->worker_count > MICA_WORKERS_MAX)
         return "worker_count is too large";
     if (!(def->fixed_seconds > 0 && def->fixed_seconds < 1e9))
-        return "fixed_seconds must be greater than 0 and less than 1e9";
-    if (!def->catch_up_max)
-        return "catch_up_max must not be 0";
+        return "fixed_seconds must be from 0 to 1e9";
     if (def->scheduler && (!def->scheduler->submit || !def->scheduler->wait))
         return "the scheduler needs submit and wait";
     return NULL;
@@ -194,9 +201,10 @@ static const char *problem_of(const mica_flow_def *def)
 
 mica_result mica_flow_configure(mica_world *world, const mica_flow_def *def)
 {
-    if (MICAP_MISSING(NULL, world))
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, def))
         return MICA_ERROR_INVALID;
-    const char *problem = problem_of(def);
+    mica_flow_def chosen = with_defaults(def);
+    const char *problem = problem_of(&chosen);
     if (problem)
         return micap_fail(world, MICA_ERROR_INVALID, (mica_location){0}, "flow_configure: %s", problem);
     micap_flow *flow = micap_flow_of(world);
@@ -204,15 +212,15 @@ mica_result mica_flow_configure(mica_world *world, const mica_flow_def *def)
         return MICA_ERROR_MEMORY;
     if (flow->is_stepping)
         return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "flow_configure: refused inside a frame");
-    micap_worker_pool *pool = micap_worker_pool_create(&world->memory, worker_count_of(def), def->scheduler);
+    micap_worker_pool *pool = micap_worker_pool_create(&world->memory, worker_count_of(&chosen), chosen.scheduler);
     if (!pool)
         return micap_fail_memory(world, "flow");
     micap_worker_pool_destroy(flow->worker_pool);
     flow->worker_pool = pool;
-    flow->is_stale |= flow->def.no_fusion != def->no_fusion;
-    flow->def = *def;
+    flow->is_stale |= flow->def.no_fusion != chosen.no_fusion;
+    flow->def = chosen;
     flow->def.scheduler = NULL; /* copied into the worker pool */
-    micap_phase_find_id(flow, MICA_PHASE_FIXED)->fixed_seconds = def->fixed_seconds;
+    micap_phase_find_id(flow, MICA_PHASE_FIXED)->fixed_seconds = chosen.fixed_seconds;
     return MICA_OK;
 }
 
