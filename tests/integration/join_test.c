@@ -4,6 +4,7 @@
 #include "support/reports.h"
 #include "support/test.h"
 
+#include "mica/flow.h"
 #include "mica/index.h"
 #include "mica/mica.h"
 #include "mica/query_text.h"
@@ -49,6 +50,8 @@ typedef struct scene {
     mica_entity entities[ENTITIES];
     mica_component components[COMPONENTS];
     mica_component relations[RELATIONS];
+    mica_index *indexes[2];
+    uint32_t index_count;
     random_source random;
 } scene;
 
@@ -86,6 +89,9 @@ static void create_tables(sqlite3 *sql)
 static void open_scene(scene *scene, uint64_t seed)
 {
     *scene = (struct scene){.world = open_world(&heard), .random = {seed}};
+    mica_flow_def flow = mica_flow_def_default();
+    flow.worker_count = 1 + (uint32_t)(seed % 3);
+    ck_assert_int_eq(mica_flow_configure(scene->world, &flow), MICA_OK);
     ck_assert_int_eq(sqlite3_open(":memory:", &scene->sql), SQLITE_OK);
     create_tables(scene->sql);
     const mica_component components[COMPONENTS] = {MICA_ID(Size), MICA_ID(Wing), MICA_ID(Scale), MICA_ID(Red)};
@@ -105,10 +111,12 @@ static void open_scene(scene *scene, uint64_t seed)
             mica_add_instance(scene->world, scene->entities[i], Scale)->number = i;
     }
     for (uint32_t k = 0; k < 2; ++k)
-        if (random_one_in(&scene->random, 2))
-            ck_assert(mica_index_create(scene->world, &(mica_index_def){.component = components[k],
-                                                                        .fields = "number",
-                                                                        .hashed = random_one_in(&scene->random, 2)}));
+        if (random_one_in(&scene->random, 2)) {
+            mica_index_def def = {
+                .component = components[k], .fields = "number", .hashed = random_one_in(&scene->random, 2)};
+            scene->indexes[scene->index_count] = mica_index_create(scene->world, &def);
+            ck_assert(scene->indexes[scene->index_count++] != NULL);
+        }
     uint32_t edges = 10 + random_below(&scene->random, 60);
     for (uint32_t i = 0; i < edges; ++i) {
         uint32_t k = random_below(&scene->random, RELATIONS), from = random_below(&scene->random, ENTITIES);
@@ -389,30 +397,90 @@ static void ask_sql(scene *scene, const question *question, const char *sql, row
     qsort(out->texts, out->count, ROW_BYTES, compare_rows);
 }
 
-/* What a loop over the query shows. Variables have the same names in the text, but may have other numbers. */
-static void loop(const scene *scene, const question *question, mica_query *query, mica_view view, rows *out)
+/* The rows of a view. `numbers` are those of the variables, which may have others in a query from text. */
+static void add_view(const scene *scene, const question *question, const uint32_t *numbers, const mica_view *view,
+                     rows *out)
 {
-    out->count = 0;
-    while (mica_view_next(&view)) {
-        for (uint32_t row = 0; row < view.count && out->count < ROWS_MAX; ++row, ++out->count) {
-            char *text = out->texts[out->count];
-            text[0] = 0;
-            add_number(text, number_of(scene, view.entities[row]));
-            for (uint32_t i = 1; i <= VARIABLES; ++i) {
-                char name[8];
-                snprintf(name, sizeof name, "%u", i);
-                uint32_t variable = mica_query_variable(query, name);
-                bool is_known = question->is_used[i] || question->is_optional[i];
-                add_number(text, is_known ? number_of(scene, mica_view_variable(&view, variable)) : UINT32_MAX);
-            }
-            for (uint32_t i = 0; i < question->value_count; ++i) {
-                const uint32_t *value = mica_view_read_at(&view, question->value_terms[i]);
-                ck_assert(mica_view_has_at(&view, question->value_terms[i]) == (value != NULL));
-                add_number(text, value ? *value : UINT32_MAX);
-            }
+    for (uint32_t row = 0; row < view->count && out->count < ROWS_MAX; ++row, ++out->count) {
+        char *text = out->texts[out->count];
+        text[0] = 0;
+        add_number(text, number_of(scene, view->entities[row]));
+        for (uint32_t i = 1; i <= VARIABLES; ++i) {
+            bool is_known = question->is_used[i] || question->is_optional[i];
+            add_number(text, is_known ? number_of(scene, mica_view_variable(view, numbers[i])) : UINT32_MAX);
+        }
+        for (uint32_t i = 0; i < question->value_count; ++i) {
+            const uint32_t *value = mica_view_read_at(view, question->value_terms[i]);
+            ck_assert(mica_view_has_at(view, question->value_terms[i]) == (value != NULL));
+            add_number(text, value ? *value : UINT32_MAX);
         }
     }
+}
+
+/* What a loop over the query shows, in its order. */
+static void loop_in_order(const scene *scene, const question *question, mica_query *query, mica_view view, rows *out)
+{
+    uint32_t numbers[1 + VARIABLES] = {0};
+    for (uint32_t i = 1; i <= VARIABLES; ++i) {
+        char name[8];
+        snprintf(name, sizeof name, "%u", i);
+        numbers[i] = mica_query_variable(query, name);
+    }
+    for (out->count = 0; mica_view_next(&view);)
+        add_view(scene, question, numbers, &view, out);
+}
+
+static void loop(const scene *scene, const question *question, mica_query *query, mica_view view, rows *out)
+{
+    loop_in_order(scene, question, query, view, out);
     qsort(out->texts, out->count, ROW_BYTES, compare_rows);
+}
+
+/* What the jobs of a system show: each has rows of its own. */
+enum { JOBS_MAX = 64 };
+static struct {
+    const scene *scene;
+    const question *question;
+    rows jobs[JOBS_MAX];
+} divided;
+
+static void note_view(mica_view *view)
+{
+    static const uint32_t numbers[1 + VARIABLES] = {0, 1, 2, 3};
+    ck_assert_uint_lt(view->slice >> 32, JOBS_MAX);
+    add_view(divided.scene, divided.question, numbers, view, &divided.jobs[view->slice >> 32]);
+}
+
+/* A system shows the rows of a loop, divided into jobs of few rows, in the order of the jobs. Returns how many jobs had rows. */
+static uint32_t check_system(scene *scene, const question *question, mica_query *query, rows *expected)
+{
+    mica_use uses[2] = {{.index = scene->indexes[0]}, {.index = scene->indexes[1]}};
+    mica_system_def def = {.name = "note",
+                           .view = note_view,
+                           .terms = question->terms,
+                           .term_count = question->term_count,
+                           .parallel = MICA_PARALLEL_EVERY,
+                           .parallel_rows = 1 + random_below(&scene->random, 4),
+                           .uses = uses,
+                           .use_count = random_one_in(&scene->random, 2) ? scene->index_count : 0};
+    uint32_t done = 0, jobs = 0;
+    divided.scene = scene;
+    divided.question = question;
+    for (uint32_t i = 0; i < JOBS_MAX; ++i)
+        divided.jobs[i].count = 0;
+    mica_system system = mica_system_add(scene->world, &def);
+    ck_assert_int_eq(mica_step(scene->world, 0), MICA_OK);
+    ck_assert_int_eq(mica_system_remove(scene->world, system), true);
+    loop_in_order(scene, question, query, mica_query_begin(query), expected);
+    for (uint32_t i = 0; i < JOBS_MAX; done += divided.jobs[i++].count) {
+        jobs += divided.jobs[i].count != 0;
+        for (uint32_t k = 0; k < divided.jobs[i].count; ++k)
+            ck_assert_msg(done + k < expected->count &&
+                              strcmp(divided.jobs[i].texts[k], expected->texts[done + k]) == 0,
+                          "job %u, row %u:%s", i, k, divided.jobs[i].texts[k]);
+    }
+    ck_assert_uint_eq(done, expected->count);
+    return jobs;
 }
 
 static void expect_same(const rows *expected, const rows *found, const char *text, const char *sql)
@@ -466,7 +534,7 @@ static void check_bound(scene *scene, const question *question, mica_query *quer
     expect_same(bound, found, "bound", "");
 }
 
-static bool ask(scene *scene, rows sets[3])
+static bool ask(scene *scene, rows sets[3], uint32_t *out_jobs)
 {
     static question question;
     static char sql[8000], text[2000];
@@ -490,11 +558,17 @@ static bool ask(scene *scene, rows sets[3])
     }
     mica_query_write_text(query, text, sizeof text);
     ask_sql(scene, &question, sql, &sets[0]);
+    if (sets[0].count == ROWS_MAX) { /* there are more */
+        mica_query_destroy(query);
+        return false;
+    }
     loop(scene, &question, query, mica_query_begin(query), &sets[1]);
     expect_same(&sets[0], &sets[1], text, sql);
     check_other_calls(scene, query, &sets[0], text);
-    if (strchr(text, '(')) /* it is about more than this entity */
+    if (strchr(text, '(')) { /* it is about more than this entity */
         check_bound(scene, &question, query, &sets[0], &sets[1], &sets[2]);
+        *out_jobs += check_system(scene, &question, query, &sets[1]);
+    }
     mica_value_error error;
     mica_query *again = mica_query_text(scene->world, text, &error);
     ck_assert_msg(again != NULL, "%s: at %u: %s", text, error.position, error.text);
@@ -509,17 +583,22 @@ START_TEST(random_queries_over_random_graphs_find_what_sqlite_finds)
 {
     uint64_t seed = setting_from_environment("MICA_SEED", 1), graphs = setting_from_environment("MICA_GRAPHS", 40);
     rows sets[3];
-    uint32_t asked = 0;
+    uint32_t asked = 0, jobs = 0;
+    for (uint32_t i = 0; i < JOBS_MAX; ++i)
+        divided.jobs[i].texts = malloc(sizeof *divided.jobs[i].texts * ROWS_MAX);
     for (uint32_t i = 0; i < 3; ++i)
         sets[i].texts = malloc(sizeof *sets[i].texts * ROWS_MAX);
     for (uint64_t i = 0; i < graphs; ++i) {
         scene scene;
         open_scene(&scene, seed * 1000 + i);
         for (uint32_t k = 0; k < 40; ++k)
-            asked += ask(&scene, sets);
+            asked += ask(&scene, sets, &jobs);
         close_scene(&scene);
     }
     ck_assert_uint_gt(asked, graphs * 10);
+    ck_assert_uint_gt(jobs, asked); /* most of them are divided */
+    for (uint32_t i = 0; i < JOBS_MAX; ++i)
+        free(divided.jobs[i].texts);
     for (uint32_t i = 0; i < 3; ++i)
         free(sets[i].texts);
 }

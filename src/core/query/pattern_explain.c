@@ -115,7 +115,7 @@ void micap_pattern_explain(const micap_pattern *pattern, micap_text_output *out)
 {
     micap_plan plan;
     char expected[48];
-    micap_pattern_plan(pattern, 0, &plan);
+    micap_pattern_plan(pattern, 0, false, &plan);
     for (uint32_t i = 0; i < plan.count; ++i) {
         const micap_plan_step *step = &plan.steps[i];
         micap_output_text(out, i ? "\n" : "");

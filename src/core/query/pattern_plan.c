@@ -1,5 +1,6 @@
 #include "core/query/pattern_plan.h"
 
+#include "core/query/pattern_part.h"
 #include "pool/pool_edges.h"
 
 /* Estimates in units of about one row of a loop. Edges of a target are spread over the table, and so are the entities of a node whose
@@ -10,6 +11,7 @@
 #define TEST_COST 2.0
 #define CONDITION_SHARE 0.1 /* of the rows that a condition holds for; the same with and without an index */
 #define CLOSURE_FACTOR 8.0 /* reached entities for each edge */
+#define APART_FACTOR 2.0   /* what several threads may cost */
 
 enum { DEGREE_SAMPLES = 16 };
 
@@ -28,6 +30,17 @@ uint64_t micap_pattern_node_rows(const micap_pattern *pattern, uint32_t at)
         if (micap_access_demands(query->joins[i].access) && query->joins[i].pool->count < rows)
             rows = query->joins[i].pool->count;
     return rows;
+}
+
+bool micap_plan_step_continues(const micap_pattern *pattern, const micap_plan_step *step)
+{
+    if (step->kind == MICAP_STEP_LOOP || step->kind == MICAP_STEP_CASCADE || step->kind == MICAP_STEP_TABLE)
+        return true;
+    if (step->kind != MICAP_STEP_FORWARD && step->kind != MICAP_STEP_BACKWARD)
+        return false;
+    const micap_pattern_link *link = &pattern->links[step->index];
+    return link->mode != MICAP_LINK_NEGATED && !link->is_once && link->kind <= MICAP_LINK_CLOSURE &&
+           !(link->is_single && step->kind == MICAP_STEP_FORWARD);
 }
 
 /* A plan that is being made. */
@@ -219,6 +232,8 @@ static void plan_from(planner planner, uint32_t start, micap_plan *out)
     while (add_cheapest(&planner));
     add_rest(&planner);
     const micap_plan_step *last = &out->steps[out->count - 1];
+    while (out->driver + 1u < out->count && !micap_plan_step_continues(pattern, &out->steps[out->driver]))
+        ++out->driver;
     out->shows_views = last->kind == MICAP_STEP_LOOP && !last->index && !pattern->nodes[0].has_conditions;
 }
 
@@ -236,17 +251,38 @@ static void begin_plan(planner *planner, uint32_t bound_variables)
     }
 }
 
-void micap_pattern_plan(const micap_pattern *pattern, uint32_t bound_variables, micap_plan *out)
+/* The plans with the lowest estimates. */
+typedef struct choice {
+    micap_plan *best; /* of all */
+    micap_plan apart; /* of those whose driver keeps entities of the row apart */
+    bool has_best;
+    bool has_apart;
+    bool keeps_apart;
+} choice;
+
+static void offer(const micap_pattern *pattern, const micap_plan *plan, choice *choice)
+{
+    if (!choice->has_best || plan->cost < choice->best->cost)
+        *choice->best = *plan;
+    choice->has_best = true;
+    if (!choice->keeps_apart || (choice->has_apart && plan->cost >= choice->apart.cost) ||
+        !micap_plan_keeps_apart(pattern, plan))
+        return;
+    choice->apart = *plan;
+    choice->has_apart = true;
+}
+
+void micap_pattern_plan(const micap_pattern *pattern, uint32_t bound_variables, bool keeps_apart, micap_plan *out)
 {
     micap_plan begun = {0}, tried;
     planner planner = {.pattern = pattern, .rows = 1, .plan = &begun};
+    choice choice = {.best = out, .keeps_apart = keeps_apart};
     begin_plan(&planner, bound_variables);
     if (pattern->cascade &&
         !planner.is_bound[0]) { /* a loop outside of it would visit descendants before their ancestors */
         plan_from(planner, 0, out);
         return;
     }
-    bool is_planned = false;
     uint32_t start_count = pattern->node_count + pattern->link_count;
     for (uint32_t start = 0; start < start_count; ++start) {
         bool is_start = start < pattern->node_count ? is_open(&planner, start) && pattern->nodes[start].query
@@ -254,11 +290,10 @@ void micap_pattern_plan(const micap_pattern *pattern, uint32_t bound_variables, 
         if (!is_start)
             continue;
         plan_from(planner, start, &tried);
-        if (!is_planned || tried.cost < out->cost)
-            *out = tried;
-        is_planned = true;
+        offer(pattern, &tried, &choice);
     }
     plan_from(planner, UINT32_MAX, &tried); /* from what is bound already, or from the smallest set */
-    if (!is_planned || tried.cost < out->cost)
-        *out = tried;
+    offer(pattern, &tried, &choice);
+    if (choice.has_apart && choice.apart.cost <= APART_FACTOR * out->cost)
+        *out = choice.apart;
 }

@@ -29,13 +29,18 @@ typedef struct micap_plan_step {
 typedef struct micap_plan {
     micap_plan_step steps[MICAP_STEPS_MAX];
     uint32_t count;
+    uint8_t driver; /* the first step that can have several results; if there is none, some step that has one */
     double cost;
     bool is_looped[MICAP_NODES_MAX]; /* the node is bound by a loop over its query */
     bool shows_views;                /* the last step loops over this entity: whole views are results */
 } micap_plan;
 
-/* Plans with a bit for each variable that is bound already. */
-void micap_pattern_plan(const micap_pattern *pattern, uint32_t bound_variables, micap_plan *out);
+/* Plans with a bit for each variable that is bound already. With `keeps_apart` a plan may cost up to twice as much if rows of its driver
+ * share no entity of the row: see pattern_part.h. */
+void micap_pattern_plan(const micap_pattern *pattern, uint32_t bound_variables, bool keeps_apart, micap_plan *out);
+
+/* Whether a step can have more than one result. */
+bool micap_plan_step_continues(const micap_pattern *pattern, const micap_plan_step *step);
 
 /* An upper bound of the entities that match the terms of a node. */
 uint64_t micap_pattern_node_rows(const micap_pattern *pattern, uint32_t node);

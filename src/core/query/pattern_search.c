@@ -4,6 +4,7 @@
 #include "core/query/condition.h"
 #include "core/query/query_filter.h"
 #include "core/query/query_join.h"
+#include "core/query/view.h"
 #include "core/storage/rows.h"
 #include "core/world/world.h"
 
@@ -44,6 +45,7 @@ void micap_search_reset(micap_search *search, mica_version since, mica_version v
 {
     search->bound = 0;
     search->is_started = search->is_ended = search->is_short = search->is_cut = search->has_pending = false;
+    search->has_part = false;
     uint64_t steps_max = search->pattern->steps_max;
     search->steps_left = steps_max && steps_max < INT64_MAX ? (int64_t)steps_max : INT64_MAX;
     search->since = since;
@@ -169,7 +171,7 @@ static bool next_edge(micap_search *search, micap_search_cursor *cursor, uint32_
     uint32_t known = is_forward ? link->from : link->to, sought = is_forward ? link->to : link->from;
     for (;;) {
         bool to_targets = is_forward != (cursor->list != 0);
-        while (cursor->row != MICAP_ROW_NONE) {
+        while (cursor->row != cursor->end) {
             uint32_t row = cursor->row;
             mica_entity found = to_targets ? micap_edge_target(pool, row) : pool->owners[row];
             cursor->row = to_targets ? pool->next[row] : pool->links[row].next;
@@ -218,13 +220,22 @@ static bool find_nearest(micap_search *search, const micap_pattern_link *link)
     return false;
 }
 
+/* Whether a step visits a part of what it visits otherwise. */
+static inline bool is_part(const micap_search *search, const micap_search_cursor *cursor)
+{
+    return search->has_part && cursor == &search->cursors[search->plan.driver];
+}
+
 /* Places a cursor before the first result of a link. */
 static void begin_link(micap_search *search, micap_search_cursor *cursor, uint32_t index, bool is_forward)
 {
     const micap_pattern_link *link = &search->pattern->links[index];
-    *cursor = (micap_search_cursor){0};
+    *cursor = (micap_search_cursor){.end = MICAP_ROW_NONE};
     search->edge_rows[index] = MICAP_ROW_NONE;
-    if (link->kind == MICAP_LINK_EDGE)
+    if (MICAP_UNLIKELY(is_part(search, cursor))) {
+        cursor->row = search->part.begin.row;
+        cursor->end = search->part.end.row;
+    } else if (link->kind == MICAP_LINK_EDGE)
         cursor->row = first_edge(link->pool, search->entities[is_forward ? link->from : link->to], is_forward);
 }
 
@@ -308,13 +319,20 @@ static bool enter_group(micap_search *search, micap_search_cursor *cursor, uint3
     return any;
 }
 
+static void begin_table(const micap_search *search, micap_search_cursor *cursor, uint32_t index)
+{
+    bool has_part = is_part(search, cursor);
+    cursor->row = has_part ? search->part.begin.row : 0;
+    cursor->end = has_part ? search->part.end.row : search->pattern->links[index].pool->row_limit;
+}
+
 /* The next edge of a table in use; of a symmetric relation, each in both directions. */
 static bool next_in_table(micap_search *search, micap_search_cursor *cursor, uint32_t index)
 {
     const micap_pattern_link *link = &search->pattern->links[index];
     const mica_pool *pool = link->pool;
     uint8_t directions = pool->type->type.symmetric ? 2 : 1;
-    for (; cursor->row < pool->row_limit; cursor->list = 0, ++cursor->row) {
+    for (; cursor->row < cursor->end; cursor->list = 0, ++cursor->row) {
         mica_entity source = pool->owners[cursor->row], target = micap_edge_target(pool, cursor->row);
         search->edge_rows[index] = cursor->row;
         --search->steps_left;
@@ -340,6 +358,33 @@ static bool next_in_list(micap_search *search, micap_search_cursor *cursor, uint
     return false;
 }
 
+/* The next run of rows of chunks in a part, which begins after it then. */
+static bool next_in_part(micap_search *search, mica_view *view)
+{
+    mica_query *query = view->private_.query;
+    micap_part_place *at = &search->part.begin, end = search->part.end;
+    for (; at->match < query->match_count; ++at->match, at->chunk_index = at->row = 0) {
+        const micap_archetype *archetype = query->archetypes[at->match];
+        view->private_.match = at->match;
+        for (; at->chunk_index < archetype->chunk_count; ++at->chunk_index, at->row = 0) {
+            micap_chunk *chunk = archetype->chunks[at->chunk_index];
+            bool is_last = at->match == end.match && at->chunk_index == end.chunk_index;
+            uint32_t stop = is_last ? end.row : chunk->count;
+            if (micap_view_next_rows(view, query, chunk, &at->row, stop))
+                return true;
+            if (is_last)
+                return false;
+        }
+    }
+    return false;
+}
+
+static bool next_view(micap_search *search, const micap_search_cursor *cursor, mica_view *view)
+{
+    bool is_in_chunks = !view->private_.driver && is_part(search, cursor);
+    return is_in_chunks ? next_in_part(search, view) : mica_view_next(view);
+}
+
 static bool next_in_loop(micap_search *search, micap_search_cursor *cursor, uint32_t node)
 {
     mica_view *view = &search->loops[node];
@@ -347,7 +392,7 @@ static bool next_in_loop(micap_search *search, micap_search_cursor *cursor, uint
         return next_in_list(search, cursor, node);
     do {
         if (++cursor->row >= view->count) {
-            if (!mica_view_next(view))
+            if (!next_view(search, cursor, view))
                 return false;
             cursor->row = 0;
         }
@@ -368,6 +413,17 @@ static uint64_t steps_of_loop(const mica_query *query)
     return steps;
 }
 
+/* Rows of a pool have places of their own; those of chunks are found by next_in_part. */
+static void restrict_loop(micap_search *search, uint32_t node)
+{
+    mica_view *view = &search->loops[node];
+    if (view->private_.driver)
+        micap_join_restart(view, search->part.begin.row, search->part.end.row);
+    else
+        micap_view_init(view, search->pattern->nodes[node].query, search->since, search->version);
+    view->count = 0;
+}
+
 static void begin_loop(micap_search *search, micap_search_cursor *cursor, uint32_t node)
 {
     cursor->row = UINT32_MAX; /* the next one is 0, and there are no rows yet */
@@ -377,6 +433,8 @@ static void begin_loop(micap_search *search, micap_search_cursor *cursor, uint32
     search->loops[node] = mica_query_begin_since(search->pattern->nodes[node].query, search->since);
     search->loops[node].private_.version = search->version;
     search->loops[node].count = 0;
+    if (MICAP_UNLIKELY(is_part(search, cursor)))
+        restrict_loop(search, node);
     if (search->pattern->steps_max)
         search->steps_left -= (int64_t)steps_of_loop(search->pattern->nodes[node].query);
 }
@@ -451,7 +509,7 @@ static MICAP_NOINLINE bool enter(micap_search *search, uint32_t depth)
     case MICAP_STEP_CASCADE:
         search->is_short |= !list_cascade(search);
         return !search->is_short && next_of_cascade(search, cursor);
-    case MICAP_STEP_TABLE: return next_in_table(search, cursor, step->index);
+    case MICAP_STEP_TABLE: begin_table(search, cursor, step->index); return next_in_table(search, cursor, step->index);
     case MICAP_STEP_GROUP: return enter_group(search, cursor, step->index);
     default: return enter_link(search, cursor, step->index, step->kind);
     }
@@ -468,18 +526,6 @@ static MICAP_NOINLINE bool proceed(micap_search *search, uint32_t depth)
     case MICAP_STEP_TABLE: return next_in_table(search, cursor, step->index);
     default: return !cursor->is_exhausted && next_link(search, cursor, step->index, step->kind);
     }
-}
-
-/* Whether a step of a plan can have more than one result. */
-static bool can_continue(const micap_pattern *pattern, const micap_plan_step *step)
-{
-    if (step->kind == MICAP_STEP_LOOP || step->kind == MICAP_STEP_CASCADE || step->kind == MICAP_STEP_TABLE)
-        return true;
-    if (step->kind != MICAP_STEP_FORWARD && step->kind != MICAP_STEP_BACKWARD)
-        return false;
-    const micap_pattern_link *link = &pattern->links[step->index];
-    return link->mode != MICAP_LINK_NEGATED && !link->is_once && link->kind <= MICAP_LINK_CLOSURE &&
-           !(link->is_single && step->kind == MICAP_STEP_FORWARD);
 }
 
 static micap_search_code code_of(const micap_pattern_link *link, micap_step_kind kind)
@@ -499,7 +545,7 @@ static void plan(micap_search *search)
 {
     const micap_pattern *pattern = search->pattern;
     const micap_search_step *back = NULL;
-    micap_pattern_plan(pattern, search->bound, &search->plan);
+    micap_pattern_plan(pattern, search->bound, search->has_part && search->part.keeps_apart, &search->plan);
     for (uint32_t i = 0; i < search->plan.count; ++i) {
         const micap_plan_step *step = &search->plan.steps[i];
         bool is_link = step->kind >= MICAP_STEP_TABLE && step->kind <= MICAP_STEP_TEST;
@@ -515,7 +561,7 @@ static void plan(micap_search *search)
                                                .from_node = link->from,
                                                .to_node = link->to,
                                                .is_last = i + 1 == search->plan.count};
-        back = can_continue(pattern, step) ? &search->steps[i] : back;
+        back = micap_plan_step_continues(pattern, step) ? &search->steps[i] : back;
     }
     search->back = back;
 }
@@ -526,14 +572,20 @@ static void begin_step(const micap_search *search, micap_search_step *step)
     const mica_pool *pool = step->pool;
     step->targets = pool->row_limit ? pool->values + pool->edges->target_offset : NULL;
     step->target_stride = pool->value_bytes;
+    bool has_part = is_part(search, step->cursor);
+    step->cursor->row = has_part ? search->part.begin.row : 0;
+    step->end_row = has_part ? search->part.end.row : pool->row_limit;
     step->is_linked_only = search->pattern->nodes[step->to_node].is_trivial && !search->world->archetypes.hidden_count;
 }
 
 static void start(micap_search *search)
 {
     const mica_world *world = search->pattern->query->world;
-    if (search->plan_structure != world->structure || search->plan_bound != search->bound || !search->plan.count)
+    bool keeps_apart = search->has_part && search->part.keeps_apart;
+    if (search->plan_structure != world->structure || search->plan_bound != search->bound ||
+        search->plan_keeps_apart != keeps_apart || !search->plan.count)
         plan(search);
+    search->plan_keeps_apart = keeps_apart;
     search->plan_structure = world->structure;
     search->plan_bound = search->bound;
     for (uint32_t i = 0; i < search->pattern->node_count; ++i)
@@ -579,12 +631,12 @@ static inline bool enter_test(const micap_search_step *step)
     return row != MICAP_ROW_NONE;
 }
 
-/* The next edge of the table whose ends are accepted. */
-static inline bool next_row(micap_search *search, const micap_search_step *step, bool enters)
+/* The next edge of the table whose ends are accepted. A table is entered once: begin_step has placed its cursor. */
+static inline bool next_row(micap_search *search, const micap_search_step *step)
 {
     const mica_pool *pool = step->pool;
-    uint32_t first = enters ? 0 : step->cursor->row, row = first;
-    for (; row < pool->row_limit; ++row)
+    uint32_t first = step->cursor->row, row = first;
+    for (; row < step->end_row; ++row)
         if (accepts(search, step->from_node, pool->owners[row]) &&
             accepts(search, step->to_node, target_at(step, row))) {
             *step->edge_row = row;
@@ -592,7 +644,7 @@ static inline bool next_row(micap_search *search, const micap_search_step *step,
             break;
         }
     search->steps_left -= row - first;
-    return row < pool->row_limit;
+    return row < step->end_row;
 }
 
 static MICAP_COLD bool cut(micap_search *search)
@@ -616,7 +668,7 @@ bool micap_search_next(micap_search *search)
         switch (step->code) {
         case MICAP_SEARCH_SINGLE: found = enter_single(search, step); break;
         case MICAP_SEARCH_TEST: found = enter_test(step); break;
-        case MICAP_SEARCH_ROWS: found = next_row(search, step, enters); break;
+        case MICAP_SEARCH_ROWS: found = next_row(search, step); break;
         default:
             found = (enters ? enter : proceed)(search, (uint32_t)(step - search->steps));
             if (MICAP_UNLIKELY(search->is_short)) {

@@ -4,11 +4,12 @@
 
 #include "core/query/entity_set.h"
 #include "core/query/node_list.h"
-#include "core/query/pattern_plan.h"
+#include "core/query/pattern_part.h"
 
 /* Where a step is. */
 typedef struct micap_search_cursor {
     uint32_t row;      /* of a pool, or in a set or view */
+    uint32_t end;      /* of the rows of a list of edges: the one after the last */
     uint8_t list;      /* of a symmetric relation: 0 or 1 */
     bool has_found;    /* some result */
     bool is_exhausted; /* there is no other */
@@ -33,6 +34,7 @@ typedef struct micap_search_step {
     uint32_t target_stride;
     const char *targets;
     uint32_t *edge_row;
+    uint32_t end_row; /* of MICAP_SEARCH_ROWS, which is always the first step that can have several results */
     const mica_pool *pool;
     mica_entity *from;
     mica_entity *to;
@@ -53,9 +55,11 @@ typedef struct micap_search {
     uint32_t bound;  /* a bit for each variable that was bound before */
     bool is_started;
     bool is_ended;
-    bool is_short;      /* of memory: the search ended early */
-    bool is_cut;        /* the same, for it took too many steps */
-    bool has_pending;   /* a result was found that was not shown yet */
+    bool is_short;    /* of memory: the search ended early */
+    bool is_cut;      /* the same, for it took too many steps */
+    bool has_pending; /* a result was found that was not shown yet */
+    bool has_part;    /* it finds the results of this part: */
+    micap_pattern_part part;
     int64_t steps_left; /* below 0: too many */
     mica_version since;
     mica_version version;
@@ -67,7 +71,8 @@ typedef struct micap_search {
     micap_plan plan;
     micap_search_step steps[MICAP_STEPS_MAX]; /* of the plan */
     const micap_search_step *back;            /* as that of a step, after the last one: where the search continues */
-    uint32_t plan_bound;                      /* what the plan was made for */
+    uint32_t plan_bound;                      /* what the plan was made for, */
+    bool plan_keeps_apart;                    /* and how */
     uint64_t plan_structure;                  /* of the world; 0: there is no plan */
     micap_entity_set sets[MICA_TERMS_MAX];    /* by link: what is reached from `set_keys` */
     mica_entity set_keys[MICA_TERMS_MAX];

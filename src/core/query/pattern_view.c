@@ -84,6 +84,15 @@ void micap_pattern_begin(mica_view *view, mica_query *query)
     view->private_.cursor = search->serial;
 }
 
+void micap_pattern_take_part(const mica_view *view, const micap_pattern_part *part)
+{
+    micap_search *search = view->private_.query ? search_of(view) : NULL;
+    if (!search) /* memory is short, which was reported */
+        return;
+    search->has_part = true;
+    search->part = *part;
+}
+
 /* The position of an archetype among the matches, which are in the order of their numbers. */
 static uint32_t match_of(const mica_query *query, const micap_archetype *archetype)
 {

@@ -2,13 +2,16 @@
 #ifndef MICAP_CORE_QUERY_PATTERN_VIEW_H
 #define MICAP_CORE_QUERY_PATTERN_VIEW_H
 
-#include "core/query/query.h"
+#include "core/query/pattern_part.h"
 
 /* A loop that begins. If memory is short, it is reported and the view shows nothing. */
 void micap_pattern_begin(mica_view *view, mica_query *query);
 
 /* The next result; false at the end. */
 bool micap_pattern_next(mica_view *view);
+
+/* Restricts a loop that has shown nothing yet to a part. */
+void micap_pattern_take_part(const mica_view *view, const micap_pattern_part *part);
 
 uint64_t micap_pattern_count(mica_query *query);
 bool micap_pattern_matches(mica_query *query, mica_entity entity);

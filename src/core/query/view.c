@@ -235,6 +235,20 @@ static MICAP_NOINLINE bool next_changed(mica_view *view, mica_query *query)
     return false;
 }
 
+bool micap_view_next_rows(mica_view *view, mica_query *query, micap_chunk *chunk, uint32_t *row, uint32_t end)
+{
+    if (query->join_count)
+        return micap_join_next_rows(view, query, chunk, row, end);
+    uint32_t count = *row < end ? end - *row : 0;
+    if (count && query->filter_count)
+        count = micap_query_next_run(query, chunk, row, end, view->private_.since);
+    if (!count)
+        return false;
+    micap_view_show(view, query, chunk, *row, count);
+    *row += count;
+    return true;
+}
+
 /* Whole chunks, one after the other. */
 static MICAP_NOINLINE bool next_whole(mica_view *view, mica_query *query)
 {

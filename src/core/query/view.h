@@ -89,6 +89,9 @@ static inline void micap_view_init(mica_view *view, mica_query *query, mica_vers
     memcpy(view->private_.components, query->ready_components, sizeof query->ready_components);
 }
 
+/* Shows the next rows of a chunk of the match of a view, in [*row, end), that pass; moves `row` to their end. False if there are none. */
+bool micap_view_next_rows(mica_view *view, mica_query *query, micap_chunk *chunk, uint32_t *row, uint32_t end);
+
 /* The version that writes through a view are stamped with: that of the system it belongs to, else the current version of the world,
  * since a mark may have been placed after the loop began. */
 static inline mica_version micap_view_version(const mica_view *view)

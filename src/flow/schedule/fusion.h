@@ -51,7 +51,9 @@ typedef struct micap_chain {
     uint32_t matches_capacity;
     uint64_t known_matches; /* of all its queries together, when the list was made */
 
-    mica_pool *driver;       /* the pool whose rows its one system visits; NULL: rows of chunks */
+    mica_pool *driver; /* the pool whose rows its one system visits; NULL: rows of chunks */
+    bool is_divided;   /* its jobs are parts of a pattern: see core/query/pattern_part.h */
+    bool keeps_apart;
     uint8_t driver_walk;     /* and how: see core/query/query_join.h */
     bool has_own_partitions; /* its jobs have buffers of their own; else there is a buffer for each partition */
     micap_job_start *starts; /* of jobs, and the end of the last */

@@ -1,7 +1,9 @@
 #include "flow/schedule/job_plan.h"
 
+#include "core/query/pattern_part.h"
 #include "core/query/query_join.h"
 #include "core/world/report.h"
+#include "flow/schedule/access_conflict.h"
 #include "flow/schedule/delivery.h"
 #include "flow/schedule/flow.h"
 #include "flow/schedule/system.h"
@@ -152,23 +154,61 @@ static bool plan_pool_jobs(micap_segment *segment, micap_chain *chain, uint64_t 
     return true;
 }
 
+static bool writes_own_rows(const micap_system *system)
+{
+    mica_system_access accesses[MICAP_ACCESSES_MAX];
+    uint32_t count = micap_system_own_accesses(system, accesses);
+    for (uint32_t i = 0; i < count; ++i)
+        if (accesses[i].own_rows && accesses[i].write)
+            return true;
+    return false;
+}
+
+/* Plans the jobs of a system that visits the rows of a query in its order: one, or those of a pattern that can be divided. False if memory
+ * is short. */
+static bool plan_ordered_jobs(micap_segment *segment, micap_chain *chain)
+{
+    micap_system *system = chain->systems[0];
+    micap_pattern_division division = {.keeps_apart = writes_own_rows(system), .has_lists = system->uses_indexes};
+    if (!system->query->pattern || system->is_single) {
+        chain->row_count = system->query->pattern ? 1 : row_bound(system->query);
+        chain->job_count = chain->row_count ? 1 : 0;
+        return true;
+    }
+    if (system->def.parallel == MICA_PARALLEL_EVERY)
+        division.rows = system->def.parallel_rows;
+    micap_pattern_divide(system->query, &division);
+    chain->row_count = division.row_count;
+    chain->keeps_apart = division.keeps_apart;
+    chain->is_divided = chain->has_own_partitions = division.count > 1;
+    if (!chain->is_divided) {
+        chain->job_count = 1;
+        return true;
+    }
+    for (uint32_t i = 0; i < division.count; ++i) {
+        const micap_part_place *begin = &division.places[i], *end = begin + 1;
+        if (!micap_job_plan_add(segment->world, chain,
+                                (micap_job_start){begin->match, begin->chunk_index, begin->row, i, 0},
+                                (micap_job_start){end->match, end->chunk_index, end->row, i, 0}))
+            return false;
+    }
+    return true;
+}
+
 static bool plan_chain(micap_segment *segment, micap_chain *chain)
 {
     const micap_system *first = chain->systems[0];
     const mica_system_def *def = &first->def;
     chain->job_count = 0;
-    chain->is_prepared = chain->has_own_partitions = false;
+    chain->is_prepared = chain->has_own_partitions = chain->is_divided = false;
     chain->driver = NULL;
     chain->view_rows = MICA_VIEW_ROWS;
     if (first->once) {
         chain->job_count = 1;
         return true;
     }
-    if (first->is_sorted) {
-        chain->row_count = first->query->pattern ? 1 : row_bound(first->query);
-        chain->job_count = chain->row_count ? 1 : 0;
-        return true;
-    }
+    if (first->is_ordered)
+        return plan_ordered_jobs(segment, chain);
     bool has_only_deliveries = first->deliveries && !first->deliveries->broadcast_count;
     if (first->query->join_count) {
         mica_view walk = {.world = segment->world, .private_.query = first->query};
@@ -200,7 +240,7 @@ static bool plan_chain(micap_segment *segment, micap_chain *chain)
 
 static uint32_t sequence_count_of(const micap_flow *flow, const micap_system *system, const micap_chain *chain)
 {
-    if (system->once || system->is_sorted)
+    if (system->once || (system->is_ordered && !chain->is_divided))
         return 1;
     return chain->has_own_partitions ? chain->job_count : flow->partition_count;
 }

@@ -5,6 +5,7 @@
 #include "base/call_location.h"
 #include "base/probe.h"
 #include "core/commands/command_buffer.h"
+#include "core/query/pattern_view.h"
 #include "core/query/query_chunks.h"
 #include "core/query/query_filter.h"
 #include "core/query/query_join.h"
@@ -316,16 +317,24 @@ static void run_pool(const micap_chain *chain, uint32_t job, system_run *run)
     }
 }
 
-/* Visits all rows in the order of the query. */
-static void run_sorted(const micap_segment *segment, system_run *run)
+/* Visits all rows in the order of the query, or those of a part. */
+static void run_ordered(const micap_chain *chain, uint32_t job, system_run *run)
 {
     const micap_system *system = run->job.system;
     micap_this_thread = &run->job.here;
     run->view = mica_query_begin_since(system->query, system->last_version);
     run->view.frame = &system->frame;
     run->view.dt = system->frame.dt;
+    if (chain->is_divided) {
+        const micap_job_start *begin = &chain->starts[job], *end = begin + 1;
+        micap_pattern_part part = {.begin = {begin->entry, begin->chunk_index, begin->row},
+                                   .end = {end->entry, end->chunk_index, end->row},
+                                   .keeps_apart = chain->keeps_apart};
+        micap_pattern_take_part(&run->view, &part);
+        run->view.slice = (uint64_t)job << 32;
+    }
     for (; mica_view_next(&run->view); ++run->view.slice)
-        call_system(segment, run);
+        call_system(chain->segment, run);
 }
 
 static void run_once(const micap_segment *segment, system_run *run)
@@ -388,7 +397,8 @@ void micap_job_run(micap_chain *chain, uint32_t job, uint32_t worker)
     const micap_system *first = chain->systems[0];
     system_run runs[MICAP_CHAIN_SYSTEMS];
     uint32_t indices[MICAP_CHAIN_SYSTEMS], count = 0;
-    uint32_t buffer_index = first->once || first->is_sorted ? 0 : chain->starts[job].buffer_index;
+    uint32_t buffer_index =
+        first->once || (first->is_ordered && !chain->is_divided) ? 0 : chain->starts[job].buffer_index;
     for (uint32_t i = 0; i < chain->system_count; ++i)
         if (chain->systems[i]->is_active) {
             indices[count] = i;
@@ -401,8 +411,8 @@ void micap_job_run(micap_chain *chain, uint32_t job, uint32_t worker)
     MICAP_PROBE_3(system_begin, runs[0].job.system->def.name, worker, count);
     if (first->once)
         run_once(segment, &runs[0]);
-    else if (first->is_sorted)
-        run_sorted(segment, &runs[0]);
+    else if (first->is_ordered)
+        run_ordered(chain, job, &runs[0]);
     else if (first->deliveries && !first->deliveries->broadcast_count)
         run_deliveries(chain, job, &runs[0]);
     else if (chain->driver)

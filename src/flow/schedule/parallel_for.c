@@ -2,8 +2,7 @@
  * the order of jobs. */
 #include "base/argument.h"
 #include "base/call_location.h"
-#include "core/query/query_join.h"
-#include "core/query/query_filter.h"
+#include "core/query/pattern_view.h"
 #include "core/query/view.h"
 #include "core/world/report.h"
 #include "flow/schedule/flow.h"
@@ -27,6 +26,8 @@ typedef struct user_work {
     size_t stride;
     mica_query *query;
     const micap_job_start *starts;
+    const micap_pattern_division *division;
+    mica_version since;
 } user_work;
 
 static void run_job(void *data, uint32_t job, uint32_t worker)
@@ -175,18 +176,33 @@ static void reduce_view(user_work *work, uint32_t job)
     mica_version version = micap_this_thread ? micap_this_thread->version : micap_version(work->world);
     micap_view_init(&view, query, query->last_mark, version);
     view.private_.match = start->entry;
-    while (query->join_count && micap_join_next_rows(&view, query, chunk, &row, end)) {
+    while (micap_view_next_rows(&view, query, chunk, &row, end)) {
         view.slice = ((uint64_t)archetype->id << 32) + start->base + row - view.count;
         work->how->view(&view, sum, work->how->context);
     }
-    for (uint32_t count; !query->join_count && row < end; row += count) {
-        count = query->filter_count ? micap_query_next_run(query, chunk, &row, end, view.private_.since) : end - row;
-        if (!count)
-            break;
-        view.slice = ((uint64_t)archetype->id << 32) + start->base + row;
-        micap_view_show(&view, query, chunk, row, count);
-        work->how->view(&view, sum, work->how->context);
+}
+
+static void reduce_part(user_work *work, uint32_t job)
+{
+    void *sum = sum_of(work, job);
+    memcpy(sum, work->how->zero, work->how->bytes);
+    mica_view view = mica_query_begin_since(work->query, work->since);
+    if (work->division->count > 1) {
+        micap_pattern_part part = micap_pattern_part_at(work->division, job);
+        micap_pattern_take_part(&view, &part);
     }
+    for (view.slice = (uint64_t)job << 32; mica_view_next(&view); ++view.slice)
+        work->how->view(&view, sum, work->how->context);
+}
+
+/* What a pattern finds, divided. */
+static mica_result reduce_pattern(mica_query *query, const mica_reduction *how, void *out_sum)
+{
+    mica_version since = query->last_mark;
+    micap_pattern_division division = {.has_lists = true};
+    micap_pattern_divide(query, &division);
+    user_work work = {.run = reduce_part, .how = how, .query = query, .division = &division, .since = since};
+    return reduce(query->world, &work, division.count, out_sum);
 }
 
 mica_result mica_reduce_query(mica_query *query, const mica_reduction *how, void *out_sum)
@@ -199,9 +215,7 @@ mica_result mica_reduce_query(mica_query *query, const mica_reduction *how, void
                           "reduce_query: %s: the reduction needs zero, combine, view and a size of at most %d bytes",
                           query->name, MICA_REDUCTION_BYTES_MAX);
     if (query->pattern)
-        return micap_fail(world, MICA_ERROR_INVALID, micap_place_of_call(query->location),
-                          "reduce_query: %s: its terms about other entities can't be divided among threads",
-                          query->name);
+        return reduce_pattern(query, how, out_sum);
     uint32_t count = list_views(query, NULL);
     size_t bytes = count * sizeof(micap_job_start);
     micap_job_start *starts = micap_allocate(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT);

@@ -54,11 +54,11 @@ static void classify(micap_system *system)
         reads_streams |= def->uses[i].stream && !def->uses[i].write; /* it has one position in each stream */
     }
     bool is_joined = !def->once && system->query->join_count; /* its jobs may be rows of a pool, not of chunks */
-    system->is_sorted = !def->once && (def->compare || system->query->pattern);
-    system->is_single = def->once || def->parallel == MICA_PARALLEL_NONE || system->is_sorted || reads_streams ||
+    system->is_ordered = !def->once && (def->compare || system->query->pattern);
+    system->is_single = def->once || def->compare || def->parallel == MICA_PARALLEL_NONE || reads_streams ||
                         micap_system_conflicts_with_itself(system);
-    system->is_local = !system->is_single && !uses_components && !is_joined && def->parallel != MICA_PARALLEL_EVERY &&
-                       !system->deliveries;
+    system->is_local = !system->is_single && !system->is_ordered && !uses_components && !is_joined &&
+                       def->parallel != MICA_PARALLEL_EVERY && !system->deliveries;
     system->is_gated = def->every_frames > 1 || def->every_seconds > 0 || def->condition;
     system->is_marked = system->query && system->query->is_marked;
 }

@@ -40,7 +40,7 @@ typedef struct micap_system {
     micap_system_kind kind;
     bool is_local;      /* accesses its own rows only */
     bool is_single;     /* never runs on two workers at once */
-    bool is_sorted;     /* visits its rows in the order of its query, in one job */
+    bool is_ordered;    /* visits its rows in the order of its query, in one job or in parts of a pattern */
     bool names_checked; /* systems named in before and after exist, or were reported */
     bool is_gated;      /* has a rate or a condition */
     bool uses_indexes;  /* they are made current before it starts */

@@ -63,6 +63,16 @@ static mica_phase take_phase(program *program, scene *scene)
     return phases[which];
 }
 
+/* The system becomes a join along edges, divided into jobs of few rows. */
+static void add_edge_term(mica_system_def *def, mica_term *terms, uint8_t special)
+{
+    const mica_component relations[] = {MICA_ID(FuzzLikes), MICA_ID(FuzzDocked), MICA_ID(FuzzBorders)};
+    terms[def->term_count++] =
+        (mica_term){.component = relations[special / 16 % 3], .access = MICA_ACCESS_HAS, .target = mica_variable(1)};
+    def->parallel = MICA_PARALLEL_EVERY;
+    def->parallel_rows = 1 + special % 4;
+}
+
 static mica_system_def draw_system(program *program, scene *scene, reaction *reaction, mica_term *terms, mica_use *uses)
 {
     reaction->reads = take_kind(program, scene);
@@ -86,6 +96,8 @@ static mica_system_def draw_system(program *program, scene *scene, reaction *rea
         .while_paused = special % 7 == 6,
         .location = MICA_HERE,
     };
+    if (special % 8 == 6)
+        add_edge_term(&def, terms, special);
     if (special % 3 == 2)
         def.each = run_each;
     else
@@ -99,7 +111,7 @@ static mica_system_def draw_system(program *program, scene *scene, reaction *rea
 
 static void system_add(program *program, scene *scene)
 {
-    mica_term terms[1];
+    mica_term terms[2];
     mica_use uses[1];
     mica_system *slot = &scene->systems[take_below(program, SYSTEMS)];
     if (scene->reaction_next == REACTIONS)
