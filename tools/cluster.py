@@ -18,7 +18,7 @@ import tempfile
 import time
 
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
-MODELS = ("wanderers", "flock", "market", "epidemic")
+MODELS = ("wanderers", "flock", "market", "epidemic", "couriers")
 SECONDS_MAX = 120
 TIME_LIMIT = 2  # of a model in which a rank hangs
 

@@ -51,15 +51,47 @@ typedef struct mica_identity {
  * only on the components of the entity. */
 typedef uint64_t (*mica_cluster_key_fn)(const mica_world *world, mica_entity entity, void *context);
 
+/* All questions with one key, from entities of all ranks. The arrays are valid until the handler returns. */
+typedef struct mica_cluster_group {
+    mica_world *world;
+    uint64_t key;
+    uint32_t count;
+    const uint64_t *identities; /* of the entities that asked */
+    const void *questions;
+    void *answers;  /* to be filled in; initially zero; their text and lists belong to the cluster */
+    bool *answered; /* initially true; set to false to give no answer */
+    void *context;
+} mica_cluster_group;
+
+/* Reads what is equal on all ranks: the group, singletons, .context; with ownership by keys, also the entities that have the key of the
+ * group. Changes nothing, unless the request is .in_order. */
+typedef void (*mica_cluster_request_fn)(const mica_cluster_group *group);
+
+/* A kind of question that mica_cluster_ask posts. */
+typedef struct mica_cluster_request {
+    mica_component question; /* a described type without entities */
+    mica_component answer;   /* a component without entities, in chunks or in a pool, one per entity; 0: no answers */
+    mica_cluster_request_fn fn;
+    void *context;
+    bool in_order; /* handle groups one after another on one thread, for handlers that change entities of their key */
+} mica_cluster_request;
+
 typedef struct mica_cluster_def {
     mica_index_def grid; /* .component, .fields, .cell_size, .minimum, .maximum and .torus, as for mica_index_create */
     double reach;        /* the greatest radius of mica_cluster_around */
     /* What mica_cluster_read shows: components and tags without text and lists, one per entity, not split. Copied. */
     const mica_component *ghosts;
     uint32_t ghost_count;
-    /* What mica_cluster_send sends: described types without text, lists and entities. Copied. */
+    /* What mica_cluster_send sends: described types without entities. Copied. */
     const mica_component *messages;
     uint32_t message_count;
+    /* Streams that all ranks read, of described types without entities. Systems write them with mica_cluster_push only. The array is copied;
+     * the streams must exist until the cluster is destroyed. */
+    struct mica_stream *const *streams;
+    uint32_t stream_count;
+    /* What mica_cluster_ask asks. Copied. */
+    const mica_cluster_request *requests;
+    uint32_t request_count;
     /* Instead of cells: ownership by keys. Of .grid, only .component is used, and there are no neighbours. */
     mica_cluster_key_fn key;
     void *context;
@@ -137,6 +169,21 @@ MICA_API const void *mica_cluster_read(const mica_cluster *cluster, const mica_c
  * is not in .messages. Threads: any. */
 MICA_API bool mica_cluster_send(mica_cluster *cluster, mica_entity from, uint64_t to, mica_value message);
 
+/* Writes a message to a stream of .streams. At the end of the step all ranks get the messages that were pushed on any rank, in the order
+ * of the identities of the entities that pushed them, then of systems, then of calls; systems read them in the next step, as in
+ * mica/stream.h. So the content of the stream is the same on every rank and for every number of ranks. The calls of a system for one entity are in order
+ * if they are made by one thread. Returns false if memory runs out, or with a report for an entity without identity and for a
+ * stream that is not in .streams. Threads: any. */
+MICA_API bool mica_cluster_push(mica_cluster *cluster, mica_entity from, const struct mica_stream *stream,
+                                mica_value message);
+
+/* Asks a question for an entity. At the end of the step, one rank gets all questions with the same key, of all ranks: with ownership by keys the rank
+ * that owns the key, else one that follows from the key. It calls the handler of .requests for each group, by ascending key; within a
+ * group, questions are in the order of identities, then of systems, then of calls. Each answer is set at the entity that
+ * asked, wherever that is now, before the next step; if it asked several times, in the order of systems and calls. An entity that died meanwhile gets no answer. Returns false if memory
+ * runs out, or with a report for an entity without identity and for a type that is not in .requests. Threads: any. */
+MICA_API bool mica_cluster_ask(mica_cluster *cluster, mica_entity from, uint64_t key, mica_value question);
+
 /* What mica_cluster_reduce computes over all shared entities that have the component. */
 typedef struct mica_cluster_reduction {
     mica_component component; /* in chunks or in a pool, one per entity, not split */
@@ -195,7 +242,7 @@ typedef struct mica_cluster_stats {
     uint64_t sent_bytes;
     uint64_t received_bytes;
     uint32_t sent_message_count; /* of MPI, not of mica_cluster_send */
-    uint64_t dropped_count;      /* messages of mica_cluster_send without a receiver, since the cluster was created */
+    uint64_t dropped_count;      /* messages and answers without a receiver, since the cluster was created */
     uint64_t balance_count;      /* how often ranges were adapted, since the cluster was created */
     double work_seconds;         /* for systems */
     double wait_seconds;         /* for other ranks */
@@ -228,6 +275,8 @@ MICA_TAG(mica_remote)
 #    define mica_cluster_around(cluster, ...) mica_cluster_around(MICA_AT_(cluster), __VA_ARGS__)
 #    define mica_cluster_read(cluster, ...) mica_cluster_read(MICA_AT_(cluster), __VA_ARGS__)
 #    define mica_cluster_send(cluster, ...) mica_cluster_send(MICA_AT_(cluster), __VA_ARGS__)
+#    define mica_cluster_push(cluster, ...) mica_cluster_push(MICA_AT_(cluster), __VA_ARGS__)
+#    define mica_cluster_ask(cluster, ...) mica_cluster_ask(MICA_AT_(cluster), __VA_ARGS__)
 #    define mica_cluster_reduce(cluster, ...) mica_cluster_reduce(MICA_AT_(cluster), __VA_ARGS__)
 #    define mica_cluster_combine(cluster, ...) mica_cluster_combine(MICA_AT_(cluster), __VA_ARGS__)
 #    define mica_cluster_balance(cluster) mica_cluster_balance(MICA_AT_(cluster))

@@ -62,6 +62,9 @@ MICA_API bool mica_stream_push_id(mica_stream *stream, const void *message, size
  * Threads: the system's own; else owner. */
 MICA_API const void *mica_stream_read_id(mica_stream *stream, uint32_t *out_count, mica_location location);
 
+/* Returns the id of the type of its messages, or 0 for the stream of mica_requests_stream. Threads: any. */
+MICA_API mica_component mica_stream_component(const mica_stream *stream);
+
 /* Returns the number of unread messages of this reader. Threads: as above, reader. */
 MICA_API uint64_t mica_stream_count(const mica_stream *stream);
 
@@ -77,6 +80,7 @@ MICA_END
 #    define mica_stream_push_many_id(stream, ...) mica_stream_push_many_id(MICA_AT_(stream), __VA_ARGS__)
 #    define mica_stream_push_id(stream, ...) mica_stream_push_id(MICA_AT_(stream), __VA_ARGS__)
 #    define mica_stream_read_id(stream, ...) mica_stream_read_id(MICA_AT_(stream), __VA_ARGS__)
+#    define mica_stream_component(stream) mica_stream_component(MICA_AT_(stream))
 #    define mica_stream_count(stream) mica_stream_count(MICA_AT_(stream))
 #    define mica_stream_dropped(stream) mica_stream_dropped(MICA_AT_(stream))
 #endif

@@ -129,6 +129,9 @@ MICA_API mica_system mica_system_find(const mica_world *world, const char *name)
 /* Returns the name, or NULL. Valid as long as the system. Threads: reader. */
 MICA_API const char *mica_system_name(const mica_world *world, mica_system system);
 
+/* Returns the system that runs in this thread, or zero outside of systems of this world. Threads: any. */
+MICA_API mica_system mica_system_running(const mica_world *world);
+
 /* Returns the command buffer of this view's job, or NULL outside systems. Valid while the function of the system runs.
  * Threads: any, the view's own. */
 MICA_API mica_commands *mica_view_commands(const mica_view *view);
@@ -145,6 +148,7 @@ MICA_END
 #    define mica_system_enable(world, ...) mica_system_enable(MICA_AT_(world), __VA_ARGS__)
 #    define mica_system_find(world, ...) mica_system_find(MICA_AT_(world), __VA_ARGS__)
 #    define mica_system_name(world, ...) mica_system_name(MICA_AT_(world), __VA_ARGS__)
+#    define mica_system_running(world) mica_system_running(MICA_AT_(world))
 #    define mica_view_commands(view) mica_view_commands(MICA_AT_(view))
 #    define mica_frame_commands(frame) mica_frame_commands(MICA_AT_(frame))
 #endif

@@ -5,7 +5,9 @@
 #include "cluster/exchange.h"
 #include "cluster/mail.h"
 #include "cluster/new_identities.h"
+#include "cluster/question.h"
 #include "cluster/reference.h"
+#include "cluster/shared_stream.h"
 #include "mica/component.h"
 #include "mica/frame.h"
 #include "os/clock.h"
@@ -70,12 +72,9 @@ static const char *lay_out_ghosts(micap_ghost_layout *layout, const mica_cluster
 
 static const char *copy_messages(mica_cluster *cluster, const mica_cluster_def *def)
 {
-    for (uint32_t i = 0; i < def->message_count; ++i) {
-        const mica_type *type = mica_component_type(def->messages[i]);
-        if (!type || micap_codec_problem(def->messages[i]) || micap_codec_has_entities(type) ||
-            !micap_codec_is_flat(type) || !type->size_bytes)
-            return "its .messages must be types with data, without text, lists and entities";
-    }
+    for (uint32_t i = 0; i < def->message_count; ++i)
+        if (micap_codec_message_problem(def->messages[i]))
+            return "its .messages must be types with data, without entities";
     cluster->messages =
         micap_allocate(&cluster->memory, def->message_count * sizeof *cluster->messages, MICAP_ARRAY_ALIGNMENT);
     if (!cluster->messages)
@@ -113,18 +112,24 @@ static const char *set_up(mica_cluster *cluster, const mica_cluster_def *def)
     double limit = def->time_limit_seconds == 0 ? 60 : def->time_limit_seconds;
     if (!(limit > 0) || limit - limit != 0)
         return "its .time_limit_seconds must be a positive number";
-    if ((!def->ghosts && def->ghost_count) || (!def->messages && def->message_count))
-        return "its .ghosts or .messages are NULL";
+    if ((!def->ghosts && def->ghost_count) || (!def->messages && def->message_count) ||
+        (!def->streams && def->stream_count) || (!def->requests && def->request_count))
+        return "its .ghosts, .messages, .streams or .requests are NULL";
     const char *problem = find_coordinates(cluster, def);
     problem = problem ? problem : lay_out_ghosts(&cluster->table.layout, def);
     problem = problem ? problem : copy_messages(cluster, def);
+    problem = problem ? problem : micap_shared_streams_copy(cluster, def);
+    problem = problem ? problem : micap_questions_copy(cluster, def);
     problem = problem ? problem : micap_transport_open(&cluster->transport, &cluster->memory, limit);
     if (problem)
         return problem;
     const micap_transport *transport = &cluster->transport;
     cluster->parcel_of_rank = micap_allocate_zeroed(
         &cluster->memory, transport->rank_count * sizeof *cluster->parcel_of_rank, MICAP_ARRAY_ALIGNMENT);
-    if (!cluster->parcel_of_rank ||
+    if (cluster->stream_count)
+        cluster->gather_ends = micap_allocate_zeroed(
+            &cluster->memory, 2 * transport->rank_count * sizeof *cluster->gather_ends, MICAP_ARRAY_ALIGNMENT);
+    if (!cluster->parcel_of_rank || (cluster->stream_count && !cluster->gather_ends) ||
         !micap_cell_table_init(&cluster->cells, &cluster->memory, def->key ? NULL : &cluster->space, def->reach,
                                transport->rank, transport->rank_count))
         return "out of memory";
@@ -157,7 +162,10 @@ mica_cluster *mica_cluster_create(mica_world *world, const mica_cluster_def *def
     cluster->table.space = &cluster->space;
     cluster->codec = (micap_codec){.memory = &cluster->memory, .world = world, .scratch = {.memory = &cluster->memory}};
     cluster->identities = (micap_identity_map){.memory = &cluster->memory, .world = world};
-    cluster->sent.bytes.memory = cluster->arrived.bytes.memory = &cluster->memory;
+    micap_letters *lists[] = {&cluster->sent,  &cluster->arrived,   &cluster->pushed,
+                              &cluster->asked, &cluster->questions, &cluster->answers};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
+        lists[i]->bytes.memory = &cluster->memory;
     pthread_mutex_init(&cluster->mail_lock, NULL);
     const char *problem = set_up(cluster, def);
     if (problem) {
@@ -186,6 +194,8 @@ void mica_cluster_destroy(mica_cluster *cluster)
     MICAP_RELEASE_ARRAY(&cluster->memory, cluster->messages, cluster->message_count);
     micap_new_identities_free(cluster);
     micap_mail_free(cluster);
+    micap_shared_streams_free(cluster);
+    micap_questions_free(cluster);
     micap_references_free(cluster);
     micap_neighbour_table_free(&cluster->table);
     micap_cell_table_free(&cluster->cells);
@@ -228,6 +238,9 @@ bool mica_cluster_step(mica_cluster *cluster, float dt)
     cluster->work_seconds += cluster->stats.work_seconds;
     ++cluster->tick;
     micap_exchange_run(cluster);
+    micap_shared_streams_exchange(cluster);
+    if (cluster->result == MICA_OK)
+        micap_questions_deliver(cluster);
     if (cluster->result == MICA_OK)
         micap_mail_deliver(cluster);
     bool continues = micap_cluster_agree(cluster);

@@ -50,8 +50,8 @@ static void check_rest(save *save)
         fail(save, MICA_ERROR_INVALID, "path must have at most 4000 bytes");
     else if (mica_query_count(cluster->new_ones))
         fail(save, MICA_ERROR_REFUSED, "entities were created since the last step: save right after a step");
-    else if (cluster->sent.count)
-        fail(save, MICA_ERROR_REFUSED, "messages were sent since the last step: save right after a step");
+    else if (cluster->sent.count || cluster->pushed.count || cluster->asked.count)
+        fail(save, MICA_ERROR_REFUSED, "messages or questions were sent since the last step: save right after a step");
     else if (cluster->transport.rank == 0 && mica_state_take(cluster->world, &state) != MICA_OK)
         fail(save, MICA_ERROR_REFUSED, "the world is not at rest, or memory is short");
     mica_state_free(state);

@@ -9,6 +9,8 @@
  *     new_identities.c    identities of new entities                mail.c              messages to entities of other ranks
  *     cell_space.c        cells and the curve                       cell_table.c        the cells of this rank and their owners
  *     neighbour_table.c   what systems see of other entities        value_codec.c       entities as bytes
+ *     letters.c           lists of values on their way             shared_stream.c     streams that all ranks read
+ *     question.c          questions to keys, and their answers
  *     reduce.c            reductions; exact_sum.c: sums             transport.c         MPI */
 #ifndef MICAP_CLUSTER_CLUSTER_STATE_H
 #define MICAP_CLUSTER_CLUSTER_STATE_H
@@ -28,11 +30,15 @@ typedef struct micap_leaver {
     uint32_t rank;
 } micap_leaver;
 
-/* A message on its way: the value is at `offset` of the bytes of its list. */
+/* A value on its way: a message, a message of a stream, a question or an answer. It is at `offset` of the bytes of its list. */
 typedef struct micap_letter {
-    uint64_t to, from;
-    uint32_t kind; /* number of its type */
+    uint64_t to;   /* an identity; the key of a question */
+    uint64_t from; /* an identity */
+    uint32_t kind; /* number of its type, or of its stream */
     uint32_t offset, byte_count;
+    uint32_t system; /* that sent it; 0: none */
+    uint32_t order;  /* among what this rank sent in the step */
+    uint32_t rank;   /* which gets the answer to a question */
 } micap_letter;
 
 typedef struct micap_letters {
@@ -82,9 +88,18 @@ struct mica_cluster {
     struct micap_new_identities *new_identities;
     micap_identity_map identities;
     struct micap_references *references; /* NULL: no component has entities */
-    pthread_mutex_t mail_lock;           /* of `sent`: systems send in parallel */
+    pthread_mutex_t mail_lock;           /* of what systems send, which they do in parallel */
     micap_letters sent;
     micap_letters arrived; /* for entities of this rank */
+    struct mica_stream **streams;
+    uint32_t stream_count;
+    micap_letters pushed;  /* to streams */
+    uint32_t *gather_ends; /* two numbers per rank, if there are streams */
+    mica_cluster_request *requests;
+    uint32_t request_count;
+    micap_letters asked;
+    micap_letters questions; /* for keys of this rank */
+    micap_letters answers;   /* for entities of this rank */
 };
 
 /* Remembers the first failure of this rank; the end of the step tells the others. */

@@ -3,7 +3,9 @@
 #include "base/hash.h"
 #include "cluster/mail.h"
 #include "cluster/new_identities.h"
+#include "cluster/question.h"
 #include "cluster/reference.h"
+#include "cluster/shared_stream.h"
 #include "mica/bulk.h"
 #include "mica/component.h"
 #include "mica/hierarchy.h"
@@ -33,14 +35,18 @@ static micap_parcel *add_parcel(mica_cluster *cluster, uint32_t rank)
     return parcel;
 }
 
+void micap_exchange_put_header(const mica_cluster *cluster, micap_bytes *bytes)
+{
+    micap_bytes_put32(bytes, MAGIC);
+    micap_bytes_put64(bytes, cluster->tick);
+}
+
 micap_bytes *micap_exchange_parcel(mica_cluster *cluster, uint32_t rank)
 {
     uint32_t number = cluster->parcel_of_rank[rank];
     micap_parcel *parcel = number ? &cluster->parcels[number - 1] : add_parcel(cluster, rank);
-    if (parcel && !parcel->bytes.count) {
-        micap_bytes_put32(&parcel->bytes, MAGIC);
-        micap_bytes_put64(&parcel->bytes, cluster->tick);
-    }
+    if (parcel && !parcel->bytes.count)
+        micap_exchange_put_header(cluster, &parcel->bytes);
     return parcel ? &parcel->bytes : NULL;
 }
 
@@ -52,15 +58,20 @@ static uint64_t checksum(const char *bytes, size_t byte_count)
     return micap_hasher_finish(&hasher);
 }
 
+void micap_exchange_put_end(micap_bytes *bytes)
+{
+    uint64_t sum = checksum(bytes->data, bytes->count);
+    micap_bytes_put(bytes, &(uint8_t){MICAP_RECORD_END}, 1);
+    micap_bytes_put64(bytes, sum);
+}
+
 static void close_parcels(mica_cluster *cluster)
 {
     for (uint32_t i = 0; i < cluster->parcel_count; ++i) {
         micap_bytes *bytes = &cluster->parcels[i].bytes;
         if (!bytes->count)
             continue;
-        uint64_t sum = checksum(bytes->data, bytes->count);
-        micap_bytes_put(bytes, &(uint8_t){MICAP_RECORD_END}, 1);
-        micap_bytes_put64(bytes, sum);
+        micap_exchange_put_end(bytes);
         if (bytes->failed) {
             micap_cluster_fail(cluster, MICA_ERROR_MEMORY, "out of memory for what goes to another rank");
             bytes->failed = false;
@@ -93,11 +104,14 @@ static const char *check_record(mica_cluster *cluster, micap_reader *reader)
     case MICAP_RECORD_LETTER: return micap_mail_check(cluster, reader);
     case MICAP_RECORD_GHOST: return check_ghost(cluster, reader);
     case MICAP_RECORD_NOTE: return micap_references_check(cluster, reader);
+    case MICAP_RECORD_QUESTION: return micap_questions_check(cluster, reader);
+    case MICAP_RECORD_ANSWER: return micap_questions_check_answer(cluster, reader);
     default: return "a record is of no known kind";
     }
 }
 
-const char *micap_exchange_check(mica_cluster *cluster, const char *bytes, size_t byte_count)
+const char *micap_exchange_open(const mica_cluster *cluster, const char *bytes, size_t byte_count,
+                                micap_reader *out_reader)
 {
     micap_reader reader = {.begin = bytes, .at = bytes, .end = bytes + byte_count};
     if (byte_count < HEADER_BYTES + END_BYTES || micap_reader_take32(&reader) != MAGIC)
@@ -108,12 +122,20 @@ const char *micap_exchange_check(mica_cluster *cluster, const char *bytes, size_
     micap_reader end = {.begin = bytes, .at = reader.end + 1, .end = reader.end + END_BYTES};
     if (*reader.end != MICAP_RECORD_END || micap_reader_take64(&end) != checksum(bytes, byte_count - END_BYTES))
         return "its checksum is wrong";
-    while (micap_reader_left(&reader)) {
-        const char *problem = check_record(cluster, &reader);
-        if (problem || reader.failed)
-            return problem ? problem : "a record is cut off";
-    }
+    *out_reader = reader;
     return NULL;
+}
+
+const char *micap_exchange_check(mica_cluster *cluster, const char *bytes, size_t byte_count)
+{
+    micap_reader reader;
+    const char *problem = micap_exchange_open(cluster, bytes, byte_count, &reader);
+    while (!problem && micap_reader_left(&reader)) {
+        problem = check_record(cluster, &reader);
+        if (!problem && reader.failed)
+            problem = "a record is cut off";
+    }
+    return problem;
 }
 
 /* ---- using what has arrived */
@@ -187,6 +209,8 @@ static void receive(uint32_t from, const char *bytes, size_t byte_count, void *c
         case MICAP_RECORD_ENTITY: use_entity(cluster, &reader); break;
         case MICAP_RECORD_LETTER: micap_mail_receive(cluster, &reader); break;
         case MICAP_RECORD_NOTE: micap_references_receive(cluster, from, &reader); break;
+        case MICAP_RECORD_QUESTION: micap_questions_receive(cluster, &reader); break;
+        case MICAP_RECORD_ANSWER: micap_questions_receive_answer(cluster, &reader); break;
         default: use_ghost(cluster, from, &reader); break;
         }
 }
@@ -328,6 +352,7 @@ void micap_exchange_check_world(mica_cluster *cluster)
         micap_cluster_fail(cluster, MICA_ERROR_REFUSED, cluster->codec.problem);
     if (mica_linked_count(cluster->world))
         refuse_links(cluster);
+    micap_shared_streams_check(cluster);
     if (cluster->is_started && cluster->codec.has_references && !cluster->references)
         micap_cluster_fail(
             cluster, MICA_ERROR_REFUSED,
@@ -350,8 +375,11 @@ void micap_exchange_run(mica_cluster *cluster)
     }
     if (cluster->codec.problem[0])
         micap_cluster_fail(cluster, MICA_ERROR_REFUSED, cluster->codec.problem);
+    micap_mail_sort_leavers(cluster);
+    micap_questions_send(cluster);
     micap_exchange_round(cluster);
     micap_new_identities_assign(cluster);
     micap_mail_forward(cluster);
+    micap_questions_answer(cluster);
     micap_exchange_neighbours(cluster);
 }

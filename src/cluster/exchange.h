@@ -11,6 +11,8 @@ enum {
     MICAP_RECORD_LETTER,     /* to, from, number of the type, value */
     MICAP_RECORD_GHOST,      /* identity, coordinates, values */
     MICAP_RECORD_NOTE,       /* about a reference: kind, identity, rank */
+    MICAP_RECORD_QUESTION,   /* key, identity, rank for the answer, number of the type, system, order, value */
+    MICAP_RECORD_ANSWER,     /* identity, number of the type, system, order, value */
     MICAP_RECORD_END,        /* a checksum of everything before it */
 };
 
@@ -28,6 +30,14 @@ void micap_exchange_neighbours(mica_cluster *cluster);
 
 /* The parcel for a rank, which begins with a header; NULL if memory is short. */
 micap_bytes *micap_exchange_parcel(mica_cluster *cluster, uint32_t rank);
+
+/* What every parcel begins with, and ends with once it is complete. */
+void micap_exchange_put_header(const mica_cluster *cluster, micap_bytes *bytes);
+void micap_exchange_put_end(micap_bytes *bytes);
+
+/* Verifies both and finds what is between them. NULL, or what is wrong. */
+const char *micap_exchange_open(const mica_cluster *cluster, const char *bytes, size_t byte_count,
+                                micap_reader *out_reader);
 
 /* Verifies a parcel. NULL, or what is wrong. */
 const char *micap_exchange_check(mica_cluster *cluster, const char *bytes, size_t byte_count);

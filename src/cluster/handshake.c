@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "mica/component.h"
 #include "mica/schedule.h"
+#include "mica/stream.h"
 #include "mica/system.h"
 
 #include <inttypes.h>
@@ -39,6 +40,17 @@ static void describe_def(const mica_cluster *cluster, micap_bytes *out)
     for (uint32_t i = 0; i < cluster->message_count; ++i)
         put_line(out, "message %.100s, layout %016" PRIx64, mica_component_type(cluster->messages[i])->name,
                  mica_component_layout_hash(cluster->messages[i]));
+    for (uint32_t i = 0; i < cluster->stream_count; ++i) {
+        mica_component component = mica_stream_component(cluster->streams[i]);
+        put_line(out, "stream of %.100s, layout %016" PRIx64, mica_component_type(component)->name,
+                 mica_component_layout_hash(component));
+    }
+    for (uint32_t i = 0; i < cluster->request_count; ++i) {
+        const mica_cluster_request *request = &cluster->requests[i];
+        put_line(out, "question %.100s, layout %016" PRIx64 ", answer %.100s",
+                 mica_component_type(request->question)->name, mica_component_layout_hash(request->question),
+                 request->answer ? mica_component_type(request->answer)->name : "none");
+    }
 }
 
 void micap_handshake_describe(mica_cluster *cluster, micap_bytes *out)

@@ -14,6 +14,12 @@ const char *micap_mail_check(mica_cluster *cluster, micap_reader *reader);
 /* Keeps a message that was verified. */
 void micap_mail_receive(mica_cluster *cluster, micap_reader *reader);
 
+/* Sorts those that have left, for the next function. */
+void micap_mail_sort_leavers(mica_cluster *cluster);
+
+/* The rank to which an entity of this rank has gone in this step; this one if it has not left. */
+uint32_t micap_mail_next_rank(const mica_cluster *cluster, uint64_t identity);
+
 /* Puts messages whose targets have left into parcels. After entities have left. */
 void micap_mail_forward(mica_cluster *cluster);
 

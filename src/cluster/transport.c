@@ -275,3 +275,39 @@ void micap_transport_gather(micap_transport *transport, const void *bytes, uint3
                    &request);
     wait_for(transport, &request);
 }
+
+bool micap_transport_gather_all(micap_transport *transport, const micap_bytes *own, micap_bytes *out_all,
+                                uint32_t *out_ends)
+{
+    uint32_t rank_count = transport->rank_count, count = own->failed ? UINT32_MAX : own->count;
+    out_all->count = 0;
+    micap_transport_gather(transport, &count, sizeof count, out_ends);
+    int *counts = (int *)(void *)out_ends, *begins = counts + rank_count;
+    uint64_t total = 0;
+    for (uint32_t rank = 0; rank < rank_count; ++rank) {
+        begins[rank] = (int)total;
+        total += out_ends[rank];
+        if (total > INT32_MAX)
+            return false;
+    }
+    if (!total)
+        return true;
+    char *room = micap_bytes_grow(out_all, total);
+    uint64_t is_short = !room;
+    micap_transport_maximum(transport, &is_short, 1);
+    if (is_short)
+        return false;
+    if (transport->communicator) {
+        MPI_Request request;
+        MPI_Iallgatherv(own->data, (int)count, MPI_BYTE, room, counts, begins, MPI_BYTE, transport->communicator->comm,
+                        &request);
+        wait_for(transport, &request);
+        transport->sent_bytes += count;
+        transport->received_bytes += total - count;
+    } else {
+        memcpy(room, own->data, count);
+    }
+    for (uint32_t rank = 0; rank < rank_count; ++rank)
+        out_ends[rank] += (uint32_t)begins[rank];
+    return true;
+}

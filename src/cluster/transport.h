@@ -49,5 +49,9 @@ double micap_transport_before(micap_transport *transport, double value);
 void micap_transport_share(micap_transport *transport, void *bytes, uint32_t byte_count);
 /* The bytes of all ranks, in their order. */
 void micap_transport_gather(micap_transport *transport, const void *bytes, uint32_t byte_count, void *out_all);
+/* Bytes of different lengths of all ranks, in their order; those of a rank end at out_ends[rank]. The room for that is for two numbers per
+ * rank. False on all ranks if memory is short on one, or if there are 2 GiB or more. */
+bool micap_transport_gather_all(micap_transport *transport, const micap_bytes *own, micap_bytes *out_all,
+                                uint32_t *out_ends);
 
 #endif

@@ -49,6 +49,17 @@ const char *micap_codec_problem(mica_component component)
     return NULL;
 }
 
+const char *micap_codec_message_problem(mica_component component)
+{
+    const mica_type *type = mica_component_type(component);
+    const char *problem = micap_codec_problem(component);
+    if (problem)
+        return problem;
+    if (!type->size_bytes || type->relation)
+        return "has no data";
+    return micap_codec_has_entities(type) ? "has fields of type mica_entity" : NULL;
+}
+
 /* The place of an edge among those to the same target, which differs between ranks. */
 static bool is_place_of_edge(const mica_type *type, const mica_field *field)
 {
@@ -208,15 +219,14 @@ static bool take_fields(micap_codec *codec, micap_reader *reader, const mica_typ
     return true;
 }
 
-/* Frees text and lists of a value that is not in a world. */
-static void clear_value(const mica_type *type, char *value)
+void micap_codec_clear_value(const mica_type *type, char *value)
 {
     for (uint32_t i = 0; i < type->field_count; ++i) {
         const mica_field *field = &type->fields[i];
         for (uint32_t k = 0; k < field->count; ++k) {
             char *at = value + field->offset + (size_t)k * field->element_bytes;
             if (field->kind == MICA_KIND_STRUCT)
-                clear_value(field->type, at);
+                micap_codec_clear_value(field->type, at);
             else if (field->kind == MICA_KIND_LIST)
                 mica_list_clear_type((mica_list *)(void *)at, field->type);
             else if (field->kind == MICA_KIND_TEXT)
@@ -418,7 +428,7 @@ static bool add_edges(micap_codec *codec, mica_entity entity, arrival *arrival)
             (!i || take_to_scratch(codec, &arrival->more_bytes, type, &offset)) &&
             mica_load_edges_id(codec->world, arrival->component, &entity, codec->scratch.data + offset, 1) == MICA_OK;
         if (i && done)
-            clear_value(type, codec->scratch.data + offset);
+            micap_codec_clear_value(type, codec->scratch.data + offset);
     }
     return done;
 }
@@ -506,7 +516,7 @@ mica_entity micap_codec_create_entity(micap_codec *codec, micap_reader *reader, 
     for (uint32_t i = 0; i < taken; ++i) {
         const mica_type *type = mica_component_type(arrivals[i].component);
         if (type->size_bytes && arrivals[i].offset < codec->scratch.count) /* otherwise there was no memory for it */
-            clear_value(type, codec->scratch.data + arrivals[i].offset);
+            micap_codec_clear_value(type, codec->scratch.data + arrivals[i].offset);
     }
     codec->scratch.failed = false;
     return done ? entity : mica_nil();

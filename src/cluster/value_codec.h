@@ -38,6 +38,12 @@ bool micap_codec_has_entities(const mica_type *type);
 void micap_codec_put_value(micap_codec *codec, micap_bytes *bytes, const mica_type *type, const char *value);
 bool micap_codec_take_value(micap_codec *codec, micap_reader *reader, const mica_type *type, char *value);
 
+/* Frees text and lists of a value that is not in a world. */
+void micap_codec_clear_value(const mica_type *type, char *value);
+
+/* NULL, or why values of a type can't be messages: it has no data, or has entities. */
+const char *micap_codec_message_problem(mica_component component);
+
 /* Calls a function with each entity that the components of an entity refer to. */
 typedef void (*micap_codec_visit_fn)(mica_entity target, void *context);
 void micap_codec_visit(micap_codec *codec, mica_entity entity, micap_codec_visit_fn fn, void *context);

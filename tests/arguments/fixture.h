@@ -226,6 +226,7 @@ const char *loaded_script(void);
 mica_cluster *unused_cluster(void);
 const char *cluster_save_path(void);
 mica_entity valid_clustered(void);
+mica_stream *shared_stream(void);
 uint64_t valid_identity(void);
 mica_cluster_neighbour *valid_cluster_neighbour(void);
 mica_cluster_reduction *valid_cluster_reduction(void);

@@ -18,7 +18,13 @@ mica_cluster_def *valid_cluster_def(void)
 }
 
 static mica_cluster *the_cluster;
+static mica_stream *the_stream;
 static mica_entity the_entity;
+
+static void on_group(const mica_cluster_group *group)
+{
+    (void)group;
+}
 
 mica_cluster *valid_cluster(void)
 {
@@ -28,7 +34,13 @@ mica_cluster *valid_cluster(void)
     REQUIRE(world);
     the_entity = mica_create(world, MICA_WITH(Position, {.x = 1, .y = 1}), MICA_WITH(Velocity, {.x = 1}));
     mica_create(world, MICA_WITH(Position, {.x = 2, .y = 1}), MICA_WITH(Velocity, {.x = 2}));
-    the_cluster = mica_cluster_create(world, valid_cluster_def());
+    the_stream = mica_stream_create(world, MICA_STREAM(Damage));
+    mica_cluster_def def = *valid_cluster_def();
+    def.streams = &the_stream;
+    def.stream_count = 1;
+    def.requests = &(mica_cluster_request){.question = MICA_ID(Damage), .fn = on_group};
+    def.request_count = 1;
+    the_cluster = mica_cluster_create(world, &def);
     REQUIRE(the_cluster && mica_cluster_step(the_cluster, 0.1f));
     return the_cluster;
 }
@@ -60,6 +72,12 @@ mica_entity valid_clustered(void)
 {
     valid_cluster();
     return the_entity;
+}
+
+mica_stream *shared_stream(void)
+{
+    valid_cluster();
+    return the_stream;
 }
 
 uint64_t valid_identity(void)

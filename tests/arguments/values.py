@@ -281,6 +281,8 @@ FIELD_TYPES = {
     "mica_constant *": [],   # with its count
     "mica_index_def": [Bad("empty", "(mica_index_def){0}", LOUD)],
     "mica_cluster_key_fn": [],
+    "mica_stream *const *": [],    # with its count
+    "mica_cluster_request *": [],  # with its count
     "mica_field *": [],      # with its count
     "mica_type *const *": [], # ends with NULL
     "mica_resource_rule *": [],
@@ -349,6 +351,11 @@ VALID = {
     ("mica_cluster_send", "from"): "valid_clustered()",
     ("mica_cluster_send", "to"): "valid_identity()",
     ("mica_cluster_send", "message"): "VALUE(Damage)",
+    ("mica_cluster_push", "from"): "valid_clustered()",
+    ("mica_cluster_push", "stream"): "shared_stream()",
+    ("mica_cluster_push", "message"): "VALUE(Damage)",
+    ("mica_cluster_ask", "from"): "valid_clustered()",
+    ("mica_cluster_ask", "question"): "VALUE(Damage)",
     ("mica_broadcast_id", "message"): "VALUE(Damage)",
     ("mica_request_post_id", "question"): "VALUE(Question)",
     ("mica_event_emit", "data"): "VALUE(Damage)",
@@ -585,6 +592,8 @@ EXPECTED = {
     ("mica_cluster_around", "out", "of no row"): (ANY, "it is overwritten"),
     ("mica_cluster_identity", "entity", "stale"): (ANY, "an entity of the world of the cluster has the same handle"),
     ("mica_cluster_send", "from", "stale"): (ANY, "an entity of the world of the cluster has the same handle"),
+    ("mica_cluster_push", "from", "stale"): (ANY, "an entity of the world of the cluster has the same handle"),
+    ("mica_cluster_ask", "from", "stale"): (ANY, "an entity of the world of the cluster has the same handle"),
     ("mica_world_report", "world", "NULL"): (ANY, "the report is printed to stderr"),
     ("mica_saver_begin", "path", "empty"): (ANY, "mica_saver_wait tells that the file can't be written"),
     ("mica_saver_begin", "path", "long"): (ANY, "mica_saver_wait tells that the file can't be written"),

@@ -46,7 +46,7 @@ START_TEST(invalid_defs_are_reported)
     reports heard;
     mica_world *world = open_world(&heard);
     static const mica_component story[1] = {0};
-    mica_component bad[1] = {MICA_ID(Story)};
+    mica_component bad[1] = {MICA_ID(Story)}, owner[1] = {MICA_ID(Owner)};
     const struct {
         mica_cluster_def def;
         const char *text;
@@ -74,7 +74,7 @@ START_TEST(invalid_defs_are_reported)
           .ghost_count = 31},
          "30 .ghosts"},
         {{.grid = {.component = MICA_ID(Position), .fields = "x, y", .cell_size = 1, .maximum = {9, 9}},
-          .messages = bad,
+          .messages = owner,
           .message_count = 1},
          ".messages"},
         {{.grid = {.component = MICA_ID(Position), .fields = "x, y", .cell_size = 1, .maximum = {9, 9}},

@@ -134,6 +134,7 @@ void check_communication(uint32_t worker_count)
         mica_create(world, MICA_WITH(Count, {i}), MICA_WITH(Place, {0, 0}));
     for (uint32_t tick = 0; tick < 5; ++tick) {
         EXPECT(mica_step(world, 0.1f) == MICA_OK);
+        EXPECT(mica_stream_component(blows) == MICA_ID(Blow));
         uint64_t unread = mica_stream_count(blows), read = 0;
         uint32_t count;
         while (mica_stream_read(blows, Blow, &count))

@@ -23,6 +23,7 @@ static void drag(uint32_t count, void *const *columns)
 
 static void label(const mica_frame *frame)
 {
+    EXPECT(mica_system_running(frame->world).id == frame->system.id);
     mica_command_set(mica_frame_commands(frame), mica_query_first(frame->query), Count, {(uint32_t)frame->tick});
     mica_singleton_write(frame->world, Total)->seen += mica_random_of_frame(frame).state;
 }

@@ -413,6 +413,11 @@ const void *micap_stream_take(mica_stream *stream, uint32_t *out_count)
     return read_next(stream, reader, 0, out_count);
 }
 
+mica_component mica_stream_component(const mica_stream *stream)
+{
+    return MICAP_MISSING(NULL, stream) || !stream->type ? 0 : stream->type->id;
+}
+
 uint64_t mica_stream_count(const mica_stream *stream)
 {
     if (MICAP_MISSING(NULL, stream))

@@ -11,6 +11,7 @@
 #include "flow/schedule/dependency_graph.h"
 #include "flow/schedule/flow.h"
 #include "flow/schedule/index_use.h"
+#include "flow/schedule/job_run.h"
 #include "flow/schedule/system_order.h"
 #include "mica/singleton.h"
 
@@ -420,6 +421,12 @@ const char *mica_system_name(const mica_world *world, mica_system system)
         return NULL;
     const micap_system *found = micap_system_find_id(micap_flow_get(world), system);
     return found ? found->def.name : NULL;
+}
+
+mica_system mica_system_running(const mica_world *world)
+{
+    const micap_running_job *job = MICAP_MISSING(NULL, world) ? NULL : micap_running_job_of(world);
+    return job && job->system ? job->system->frame.system : (mica_system){0};
 }
 
 bool micap_system_uses_stream(const micap_system *system, const struct mica_stream *stream, bool write)

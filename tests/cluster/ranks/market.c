@@ -7,6 +7,10 @@ typedef struct Trader { uint32_t district; double money; int32_t goods; } Trader
 MICA_COMPONENT(Trader, district, money, goods)
 typedef struct Price { double value; } Price;
 MICA_SINGLETON(Price, value)
+typedef struct Offer { double price; int32_t goods; } Offer;
+MICA_STRUCT(Offer, price, goods)
+typedef struct Deal { double price; uint32_t place; } Deal;
+MICA_COMPONENT(Deal, price, place)
 
 static mica_cluster *the_cluster;
 
@@ -26,17 +30,45 @@ static void trade(mica_view *view)
         bool buys = value > price && trader[i].money >= price;
         trader[i].goods += buys ? 1 : trader[i].goods > 0 ? -1 : 0;
         trader[i].money += buys ? -price : price * 0.9;
+        if (mica_random_below(&random, 3) == 0)
+            mica_cluster_ask(the_cluster, view->entities[i], (uint64_t)trader[i].district << 52,
+                             (mica_value)MICA_WITH(Offer, {value, trader[i].goods}));
         if (mica_random_below(&random, 10) == 0)
             trader[i].district = mica_random_below(&random, 64);
     }
 }
 
+/* The price of a deal follows from all offers before it in the district, and from the traders that are there, in any order. */
+static void make_deals(const mica_cluster_group *group)
+{
+    const Offer *offers = group->questions;
+    Deal *deals = group->answers;
+    uint64_t there = 0;
+    mica_query *traders = mica_query_create(group->world, MICA_QUERY(MICA_READ(Trader)));
+    for (mica_view view = mica_query_begin(traders); mica_view_next(&view);)
+        for (uint32_t i = 0; i < view.count; ++i)
+            there += district_of(view.world, view.entities[i], NULL) == group->key;
+    mica_query_destroy(traders);
+    double price = (double)there;
+    for (uint32_t i = 0; i < group->count; ++i) {
+        price = price * 0.9 + offers[i].price * (1 + 0.01 * offers[i].goods);
+        deals[i] = (Deal){price, i};
+    }
+}
+
 static mica_cluster *create(mica_world *world, const settings *settings)
 {
-    the_cluster = mica_cluster_create(world, &(mica_cluster_def){.grid = {.component = MICA_ID(Trader)},
-                                                                 .key = district_of,
-                                                                 .balance_steps = settings->balance,
-                                                                 .seed = settings->seed});
+    the_cluster = mica_cluster_create(
+        world, &(mica_cluster_def){
+                   .grid = {.component = MICA_ID(Trader)},
+                   .key = district_of,
+                   .requests =
+                       (const mica_cluster_request[]){
+                           {.question = MICA_ID(Offer), .answer = MICA_ID(Deal), .fn = make_deals, .in_order = true}},
+                   .request_count = 1,
+                   .balance_steps = settings->balance,
+                   .seed = settings->seed});
+    mica_define(world, Deal);
     mica_singleton_write(world, Price)->value = 10;
     mica_system_add(
         world, MICA_SYSTEM_WITH(trade, (MICA_USES(MICA_USE_READ(Price))), MICA_WRITE(Trader), MICA_HAS(mica_identity)));

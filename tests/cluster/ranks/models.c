@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const model *const models[] = {&wanderers_model, &flock_model, &market_model, &epidemic_model};
+static const model *const models[] = {&wanderers_model, &flock_model, &market_model, &epidemic_model, &couriers_model};
 
 static const char *text_option(int count, char **arguments, const char *key)
 {

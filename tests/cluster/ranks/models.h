@@ -29,7 +29,7 @@ typedef struct model {
     void (*resume)(uint64_t tick);         /* for what a model keeps outside the world; or NULL */
 } model;
 
-extern const model wanderers_model, flock_model, market_model, epidemic_model;
+extern const model wanderers_model, flock_model, market_model, epidemic_model, couriers_model;
 
 void add_words(void *to, const void *from, void *context);
 
