@@ -243,8 +243,7 @@ static bool meets_rivals(const mica_pool *pool)
 void micap_pools_update_fast_paths(mica_pool *pool)
 {
     const mica_type *type = &pool->type->type;
-    bool reads_fast = !pool->may_hold_dead && !pool->type->leaves &&
-                      (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_DIRECT);
+    bool reads_fast = !pool->may_hold_dead && !pool->type->leaves && pool->kind != MICAP_POOL_TAG;
     pool->fast_kind = reads_fast ? pool->kind : MICAP_POOL_TAG;
     pool->changes_fast = !pool->hook_mask && !pool->may_hold_dead && !type->many && !type->toggle &&
                          !type->track_added && !type->track_changed && !pool->type->leaves && pool->type->trivial &&
