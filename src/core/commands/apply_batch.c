@@ -301,24 +301,65 @@ static MICAP_INLINE void overwrite_values(mica_world *world, const micap_archety
     }
 }
 
-static void change_pool(mica_world *world, const micap_flush_step *step, const micap_kind_value *value)
+/* Entities that enter or leave a pool together. */
+typedef struct pool_list {
+    mica_pool *pool;
+    bool removes;
+    uint32_t count;
+    mica_entity entities[GATHERED_MAX];
+} pool_list;
+
+static void end_pool_list(mica_world *world, pool_list *list)
 {
-    mica_pool *pool = micap_pool_of(world, value->component);
-    micap_recorded *change = step->changes;
-    for (uint32_t i = 0; i < step->count; ++i, change = micap_recorded_after(change, step->kind)) {
-        if (value->operation == MICAP_OPERATION_REMOVE)
-            micap_pooled_remove_reserved(world, pool, change->entity);
-        else
-            micap_pooled_set_reserved(world, pool, change->entity, (char *)change + value->offset);
+    if (list->removes)
+        micap_pooled_remove_many(world, list->pool, list->entities, list->count);
+    else
+        micap_pools_commit_list(world, list->pool, list->entities, list->count);
+    list->count = 0;
+}
+
+/* Adds a value to the list, or writes it over the one that is there. */
+static inline void set_in_pool(mica_world *world, pool_list *list, mica_entity entity, const char *from)
+{
+    mica_pool *pool = list->pool;
+    if (micap_pooled_is_in(world, pool, entity)) {
+        micap_pooled_overwrite(world, pool, entity, from);
+        return;
     }
+    if (pool->value_bytes)
+        micap_copy_fresh(micap_pool_value(pool, pool->present ? entity.index : pool->row_limit + list->count), from,
+                         pool->value_bytes);
+    list->entities[list->count++] = entity;
+}
+
+/* Applies what steps of one kind do in a pool. Each entity occurs once. */
+static void change_pool(mica_world *world, const micap_flush_step *first, const micap_flush_step *end,
+                        const micap_kind_value *value)
+{
+    pool_list list;
+    list.pool = micap_pool_of(world, value->component);
+    list.removes = value->operation == MICAP_OPERATION_REMOVE;
+    list.count = 0;
+    for (const micap_flush_step *step = first; step != end; step = step->next) {
+        micap_recorded *change = step->changes;
+        for (uint32_t left = step->count; left; --left, change = micap_recorded_after(change, step->kind)) {
+            if (!list.removes)
+                set_in_pool(world, &list, change->entity, (const char *)change + value->offset);
+            else if (micap_pooled_is_in(world, list.pool, change->entity))
+                list.entities[list.count++] = change->entity;
+            if (list.count == GATHERED_MAX)
+                end_pool_list(world, &list);
+        }
+    }
+    end_pool_list(world, &list);
 }
 
 void micap_batch_change_pools(mica_world *world, const micap_flush_step *first, const micap_flush_step *end)
 {
     const micap_kind_value *value = micap_kind_values(first->kind), *last = value + first->kind->value_count;
     for (; value < last; ++value)
-        for (const micap_flush_step *step = first; micap_is_pooled(value->component) && step != end; step = step->next)
-            change_pool(world, step, value);
+        if (micap_is_pooled(value->component))
+            change_pool(world, first, end, value);
 }
 
 /* Makes `count` new rows of one chunk, of the entities of changes. Returns the change after them. */

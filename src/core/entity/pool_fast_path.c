@@ -172,23 +172,9 @@ bool micap_pooled_remove_or_any(mica_world *world, mica_entity entity, mica_comp
     return MICAP_LIKELY(remove_mapped(world, pool, entity)) || micap_remove_any(world, entity, component);
 }
 
-void micap_pooled_set_reserved(mica_world *world, mica_pool *pool, mica_entity entity, const char *from)
+void micap_pooled_overwrite(mica_world *world, mica_pool *pool, mica_entity entity, const char *from)
 {
-    char *value = pool->changes_by_map ? add_mapped(world, pool, entity) : add_other(world, pool, entity);
-    if (pool->kind == MICAP_POOL_TAG) /* there is nothing to copy */
-        return;
-    if (MICAP_LIKELY(value != NULL))
-        micap_copy_trivial(value, from, pool->value_bytes);
-    else
-        overwrite(world, pool, entity, from);
-}
-
-void micap_pooled_remove_reserved(mica_world *world, mica_pool *pool, mica_entity entity)
-{
-    if (pool->changes_by_map)
-        remove_mapped(world, pool, entity);
-    else
-        remove_other(world, pool, entity);
+    overwrite(world, pool, entity, from);
 }
 
 /* Fills the rows that entities of a list get. */

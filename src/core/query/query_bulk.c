@@ -155,10 +155,8 @@ static void keep_if_in_pool(const mica_world *world, selection *selected, const 
 {
     uint32_t kept = 0;
     mica_entity *entities = selected->entities;
-    bool is_exact = pool->changes_fast && world->pools.count <= 64; /* else several pools share a bit */
     for (uint32_t i = 0; i < selected->count; ++i) {
-        bool is_in = is_exact ? micap_pools_mask(&world->pools, entities[i].index) >> pool->bit & 1
-                              : mica_has_id(world, entities[i], pool->type->id);
+        bool is_in = micap_pooled_is_in(world, pool, entities[i]);
         entities[kept] = entities[i];
         kept += is_in == has;
     }
