@@ -436,8 +436,8 @@ static MICAP_NOINLINE void destroy_rows(mica_world *world, const micap_flush_ste
         micap_row_batch run =
             micap_row_batch_begin(micap_locate(world, entity_at(&at)), NULL, left < GATHERED_MAX ? left : GATHERED_MAX);
         count = run.count = gather_run(world, &run, &at, step->kind->stride, &gathered);
-        for (uint32_t i = 0; world->pools.count && !is_shared && i < count; ++i)
-            micap_pools_entity_dies(world, gathered.entities[i]);
+        if (world->pools.count && !is_shared)
+            micap_pools_entities_die(world, gathered.entities, count);
         if (MICAP_UNLIKELY(!run.from.chunk->archetype->trivial))
             destruct_rows(world, &run);
         if (count > 1)

@@ -423,6 +423,21 @@ void micap_pools_entity_dies(mica_world *world, mica_entity entity)
         note_dead(world, entity, mask);
 }
 
+void micap_pools_entities_die(mica_world *world, const mica_entity *entities, uint32_t count)
+{
+    const micap_pools *pools = &world->pools;
+    for (uint32_t i = 0, run; i < count; i += run) {
+        uint64_t mask = micap_pools_mask(pools, entities[i].index);
+        for (run = 1; i + run < count && micap_pools_mask(pools, entities[i + run].index) == mask;)
+            ++run;
+        if (run > 1 && mask && micap_pools_leave_fast(pools, mask))
+            micap_pools_remove_many(world, entities + i, run, mask);
+        else
+            for (uint32_t k = 0; mask && k < run; ++k)
+                micap_pools_entity_dies(world, entities[i + k]);
+    }
+}
+
 void micap_pools_flush(mica_world *world)
 {
     micap_pools *pools = &world->pools;
