@@ -427,6 +427,23 @@ static void destroy_one(mica_world *world, mica_entity entity)
         micap_entity_forget(world, entity);
 }
 
+/* Destroys entities whose rows do not follow each other, the first of which is gathered. Returns how many. */
+static uint32_t destroy_scattered(mica_world *world, gathered *gathered, cursor *at, uint32_t stride, uint32_t left)
+{
+    bool is_shared = world->flush.is_shared;
+    uint32_t count = left < GATHERED_MAX ? left : GATHERED_MAX;
+    micap_archetype *archetype = micap_locate(world, gathered->entities[0]).chunk->archetype;
+    for (uint32_t i = 1; i < count; ++i, skip(at, stride, 1))
+        gathered->entities[i] = entity_at(at);
+    if (world->pools.count && !is_shared)
+        micap_pools_entities_die(world, gathered->entities, count);
+    micap_rows_remove_scattered(world, archetype, gathered->entities, count);
+    micap_rows_have_moved(world);
+    if (!is_shared)
+        forget_all(world, gathered->entities, count);
+    return count;
+}
+
 static MICAP_NOINLINE void destroy_rows(mica_world *world, const micap_flush_step *step, uint32_t left)
 {
     gathered gathered;
@@ -436,6 +453,10 @@ static MICAP_NOINLINE void destroy_rows(mica_world *world, const micap_flush_ste
         micap_row_batch run =
             micap_row_batch_begin(micap_locate(world, entity_at(&at)), NULL, left < GATHERED_MAX ? left : GATHERED_MAX);
         count = run.count = gather_run(world, &run, &at, step->kind->stride, &gathered);
+        if (count == 1 && left > 1 && run.from.chunk->archetype->trivial) {
+            count = destroy_scattered(world, &gathered, &at, step->kind->stride, left);
+            continue;
+        }
         if (world->pools.count && !is_shared)
             micap_pools_entities_die(world, gathered.entities, count);
         if (MICAP_UNLIKELY(!run.from.chunk->archetype->trivial))
