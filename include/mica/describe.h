@@ -92,7 +92,7 @@ typedef enum mica_pool_index {
     MICA_INDEX_MAP =
         0, /* an array by entity index, in pages: 8 bytes per entity up to the highest one with the component */
     MICA_INDEX_DIRECT, /* the row is the entity index: fastest; for components that nearly all entities have */
-    MICA_INDEX_HASH,   /* a hash table, 4 to 8 bytes per row: for components that few entities of a large world have */
+    MICA_INDEX_HASH, /* a hash table, 11 to 21 bytes per row: for components that few entities of a large world have */
 } mica_pool_index;
 
 /* When the pool row of a destroyed entity is removed. Queries never show it in any case. */

@@ -1,7 +1,7 @@
 #include "pool/index.h"
 
 #include "base/assert.h"
-#include "base/hash.h"
+#include "base/bits.h"
 
 #include <string.h>
 
@@ -80,25 +80,6 @@ size_t micap_map_trim(micap_index *index)
     return given;
 }
 
-static uint32_t home_of(const micap_index *index, uint32_t entity_index)
-{
-    return (uint32_t)micap_hash_mix(entity_index) & (index->slot_count - 1);
-}
-
-/* The slot of an entity, or the empty one where it would go; there are slots. */
-static uint32_t slot_of(const micap_index *index, const mica_entity *owners, uint32_t entity_index)
-{
-    uint32_t at = home_of(index, entity_index);
-    while (index->slots[at] && owners[index->slots[at] - 1].index != entity_index)
-        at = (at + 1) & (index->slot_count - 1);
-    return at;
-}
-
-uint32_t micap_hash_find(const micap_index *index, const mica_entity *owners, uint32_t entity_index)
-{
-    return index->slot_count ? index->slots[slot_of(index, owners, entity_index)] - 1 : MICAP_ROW_NONE;
-}
-
 /* Three quarters full at most. */
 static uint64_t slots_for(uint64_t entries)
 {
@@ -108,10 +89,10 @@ static uint64_t slots_for(uint64_t entries)
     return needed;
 }
 
-static bool rehash(micap_index *index, const mica_entity *owners, uint64_t slot_count)
+static bool rehash(micap_index *index, uint64_t slot_count)
 {
     micap_memory *memory = index->arena->memory;
-    uint32_t *slots = slot_count > UINT32_MAX
+    uint64_t *slots = slot_count > UINT32_MAX
                           ? NULL
                           : micap_allocate_zeroed(memory, slot_count * sizeof *slots, MICAP_ARRAY_ALIGNMENT);
     if (!slots)
@@ -119,40 +100,41 @@ static bool rehash(micap_index *index, const mica_entity *owners, uint64_t slot_
     micap_index old = *index;
     index->slots = slots;
     index->slot_count = (uint32_t)slot_count;
+    index->slot_shift = 64 - micap_log2(slot_count);
     for (uint32_t i = 0; i < old.slot_count; ++i)
         if (old.slots[i])
-            slots[slot_of(index, owners, owners[old.slots[i] - 1].index)] = old.slots[i];
+            *micap_hash_slot(index, (uint32_t)(old.slots[i] >> 32)) = old.slots[i];
     MICAP_RELEASE_ARRAY(memory, old.slots, old.slot_count);
     return true;
 }
 
-bool micap_hash_has_room(const micap_index *index)
-{
-    return (uint64_t)index->slot_count * 3 >= ((uint64_t)index->used + 1) * 4;
-}
-
-bool micap_hash_reserve(micap_index *index, const mica_entity *owners, uint64_t entries)
+bool micap_hash_reserve(micap_index *index, uint64_t entries)
 {
     uint64_t needed = slots_for(entries);
-    return needed <= index->slot_count || rehash(index, owners, needed);
+    return needed <= index->slot_count || rehash(index, needed);
 }
 
-void micap_hash_trim(micap_index *index, const mica_entity *owners)
+void micap_hash_trim(micap_index *index)
 {
     if (!index->used) {
         MICAP_RELEASE_ARRAY(index->arena->memory, index->slots, index->slot_count);
         index->slots = NULL;
         index->slot_count = 0;
     } else if (slots_for(index->used) < index->slot_count) {
-        rehash(index, owners, slots_for(index->used));
+        rehash(index, slots_for(index->used));
     }
 }
 
-void micap_hash_set(micap_index *index, const mica_entity *owners, uint32_t entity_index, uint32_t row)
+uint32_t micap_hash_find(const micap_index *index, uint32_t entity_index)
 {
-    uint32_t slot = slot_of(index, owners, entity_index);
-    index->used += index->slots[slot] == 0;
-    index->slots[slot] = row + 1;
+    return index->slot_count ? (uint32_t)*micap_hash_slot(index, entity_index) - 1 : MICAP_ROW_NONE;
+}
+
+void micap_hash_set(micap_index *index, uint32_t entity_index, uint32_t row)
+{
+    uint64_t *slot = micap_hash_slot(index, entity_index);
+    index->used += *slot == 0;
+    *slot = micap_hash_entry(entity_index, row);
 }
 
 void micap_hash_clear(micap_index *index)
@@ -161,25 +143,20 @@ void micap_hash_clear(micap_index *index)
     index->used = 0;
 }
 
-void micap_hash_erase(micap_index *index, const mica_entity *owners, uint32_t entity_index)
+void micap_hash_erase(micap_index *index, uint64_t *slot)
 {
-    micap_hash_take(index, owners, entity_index);
-}
-
-uint32_t micap_hash_take(micap_index *index, const mica_entity *owners, uint32_t entity_index)
-{
-    uint32_t mask = index->slot_count - 1, hole = slot_of(index, owners, entity_index), row = index->slots[hole] - 1;
-    MICAP_ASSERT(index->slots[hole], "only what is there is erased");
+    uint64_t *const slots = index->slots;
+    uint32_t mask = index->slot_count - 1, hole = (uint32_t)(slot - slots);
+    MICAP_ASSERT(*slot, "only what is there is erased");
     --index->used;
-    for (uint32_t at = (hole + 1) & mask; index->slots[at]; at = (at + 1) & mask) {
-        uint32_t home = home_of(index, owners[index->slots[at] - 1].index);
+    for (uint32_t at = (hole + 1) & mask; slots[at]; at = (at + 1) & mask) {
+        uint32_t home = micap_hash_home(index, (uint32_t)(slots[at] >> 32));
         if (((at - home) & mask) < ((at - hole) & mask))
             continue; /* it is not beyond its home: it stays */
-        index->slots[hole] = index->slots[at];
+        slots[hole] = slots[at];
         hole = at;
     }
-    index->slots[hole] = 0;
-    return row;
+    slots[hole] = 0;
 }
 
 void micap_index_free(micap_index *index)

@@ -2,8 +2,8 @@
  *
  * map     pages of 8 bytes per entity index: generation and row. One access tells whether a handle has the component,
  *         stale or not, without a look at the rows. Pages that are not there share one of zeros.
- * hash    open addressing, 4 bytes per slot: the row, whose owner is compared. Erasing shifts back what follows, so that
- *         there are no tombstones.
+ * hash    open addressing, 8 bytes per slot: entity index and row. Erasing shifts back what follows, so that there are no
+ *         tombstones.
  * direct  the row is the index: nothing is kept here. */
 #ifndef MICAP_POOL_INDEX_H
 #define MICAP_POOL_INDEX_H
@@ -24,9 +24,10 @@ typedef struct micap_index {
     uint32_t page_count;
     uint32_t page_capacity;
     micap_arena *arena; /* where pages come from: they lie together in huge pages */
-    uint32_t *slots;    /* hash: row + 1; 0 is empty */
+    uint64_t *slots;    /* hash: entity index << 32 | row + 1; 0 is empty */
     uint32_t slot_count;
-    uint32_t used; /* of the slots */
+    uint32_t slot_shift; /* of a hash, to the number of a slot */
+    uint32_t used;       /* of the slots */
     micap_undo_logs *undo;
     uint64_t keep_place; /* of its first block of entries in logs */
     micap_undo_kind keep_kind;
@@ -94,20 +95,46 @@ mica_entity micap_map_next(const micap_index *index, uint32_t from);
 void micap_map_set(micap_index *index, mica_entity entity, uint32_t row);
 void micap_map_erase(micap_index *index, uint32_t entity_index);
 
-/* `owners` are those of the rows. */
-uint32_t micap_hash_find(const micap_index *index, const mica_entity *owners, uint32_t entity_index);
+/* Where the look-up of an entity begins; there are slots. Multiples of the golden ratio lie far apart, also those of indices that
+ * follow each other. */
+static inline uint32_t micap_hash_home(const micap_index *index, uint32_t entity_index)
+{
+    return (uint32_t)(entity_index * 0x9e3779b97f4a7c15ull >> index->slot_shift);
+}
+
+/* The slot of an entity, or the empty one where it would go; there are slots. */
+static inline uint64_t *micap_hash_slot(const micap_index *index, uint32_t entity_index)
+{
+    uint32_t at = micap_hash_home(index, entity_index);
+    while (index->slots[at] && index->slots[at] >> 32 != entity_index)
+        at = (at + 1) & (index->slot_count - 1);
+    return &index->slots[at];
+}
+
+/* The row at an index, of whatever generation, or MICAP_ROW_NONE. */
+uint32_t micap_hash_find(const micap_index *index, uint32_t entity_index);
+
 /* Whether one more entry fits. */
-bool micap_hash_has_room(const micap_index *index);
-bool micap_hash_reserve(micap_index *index, const mica_entity *owners, uint64_t entries);
-void micap_hash_set(micap_index *index, const mica_entity *owners, uint32_t entity_index, uint32_t row);
-void micap_hash_erase(micap_index *index, const mica_entity *owners, uint32_t entity_index);
-/* The same; returns the row. */
-uint32_t micap_hash_take(micap_index *index, const mica_entity *owners, uint32_t entity_index);
+static inline bool micap_hash_has_room(const micap_index *index)
+{
+    return (uint64_t)index->slot_count * 3 >= ((uint64_t)index->used + 1) * 4;
+}
+
+static inline uint64_t micap_hash_entry(uint32_t entity_index, uint32_t row)
+{
+    return (uint64_t)entity_index << 32 | (row + 1);
+}
+
+bool micap_hash_reserve(micap_index *index, uint64_t entries);
+/* After a reserve, if there is no entry yet. */
+void micap_hash_set(micap_index *index, uint32_t entity_index, uint32_t row);
+/* Erases the entry of a slot. */
+void micap_hash_erase(micap_index *index, uint64_t *slot);
 /* Erases all entries. */
 void micap_hash_clear(micap_index *index);
 
 /* Gives back what the entries don't need, if there is memory for the smaller table. */
-void micap_hash_trim(micap_index *index, const mica_entity *owners);
+void micap_hash_trim(micap_index *index);
 
 void micap_index_free(micap_index *index);
 size_t micap_index_bytes(const micap_index *index);

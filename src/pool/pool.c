@@ -247,7 +247,7 @@ bool micap_pool_reserve_rows(mica_pool *pool, uint64_t more)
 {
     if (pool->kind == MICAP_POOL_TAG || pool->kind == MICAP_POOL_DIRECT)
         return true;
-    if (pool->kind == MICAP_POOL_HASH && !micap_hash_reserve(&pool->index, pool->owners, pool->index.used + more))
+    if (pool->kind == MICAP_POOL_HASH && !micap_hash_reserve(&pool->index, pool->index.used + more))
         return false;
     if (pool->edges && !micap_edge_table_reserve(pool, more))
         return false;
@@ -280,7 +280,7 @@ uint32_t micap_pool_row_at(const mica_pool *pool, uint32_t entity_index)
 {
     switch (pool->kind) {
     case MICAP_POOL_MAP: return micap_map_row_at(&pool->index, entity_index);
-    case MICAP_POOL_HASH: return micap_hash_find(&pool->index, pool->owners, entity_index);
+    case MICAP_POOL_HASH: return micap_hash_find(&pool->index, entity_index);
     case MICAP_POOL_DIRECT:
         return entity_index < pool->row_limit && micap_bit(pool->present, entity_index) ? entity_index : MICAP_ROW_NONE;
     case MICAP_POOL_TAG: break;
@@ -374,7 +374,7 @@ size_t micap_pool_trim(mica_pool *pool)
 {
     size_t before = micap_pool_bytes(pool);
     micap_map_trim(&pool->index);
-    micap_hash_trim(&pool->index, pool->owners);
+    micap_hash_trim(&pool->index);
     if (pool->edges)
         micap_edges_trim(pool);
     if (pool->kind == MICAP_POOL_TAG) {

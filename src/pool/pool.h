@@ -48,8 +48,8 @@ struct mica_pool {
         mica_private_pool lookup; /* what the inline functions of the public headers read */
         struct {
             micap_pool_kind
-                fast_kind;      /* `kind` for whole values without rows of the dead, where a map or direct index alone
-                                           tells; else MICAP_POOL_TAG */
+                fast_kind;      /* `kind` for whole values without rows of the dead, where the index alone tells; else
+                                   MICAP_POOL_TAG */
             uint32_t row_limit; /* rows in use lie below it; all of them are, but with a direct index */
             char *values;       /* of a component that is not split */
             mica_entity *owners;
@@ -135,7 +135,7 @@ static inline uint32_t micap_pool_row(const mica_pool *pool, mica_entity entity)
                    ? entity.index
                    : MICAP_ROW_NONE;
     case MICAP_POOL_HASH:
-        row = micap_hash_find(&pool->index, pool->owners, entity.index);
+        row = micap_hash_find(&pool->index, entity.index);
         return row != MICAP_ROW_NONE && pool->owners[row].generation == entity.generation ? row : MICAP_ROW_NONE;
     case MICAP_POOL_TAG: break;
     }

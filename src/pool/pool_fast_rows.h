@@ -6,6 +6,7 @@
 #ifndef MICAP_POOL_POOL_FAST_ROWS_H
 #define MICAP_POOL_POOL_FAST_ROWS_H
 
+#include "pool/pool_group.h"
 #include "pool/pool_undo.h"
 
 /* The map entry of an entity for which a row can be added at once: there is room for it, and there is none yet. Else NULL. */
@@ -22,15 +23,15 @@ static MICAP_INLINE bool micap_pool_is_free(const mica_pool *pool, uint32_t enti
     return entity_index < limit && !micap_bit(pool->present, entity_index);
 }
 
-/* The same for a hash, or in a group. */
-bool micap_pool_is_ready_packed(const mica_pool *pool, uint32_t entity_index);
+/* Whether there is room in a pool with a hash. */
+bool micap_pool_is_ready_hashed(const mica_pool *pool);
 
-/* The same for any of them. */
+/* Whether a row can be added to any of them for a new entity, which has none. */
 static MICAP_INLINE bool micap_pool_is_ready(const mica_pool *pool, uint32_t entity_index)
 {
-    return MICAP_LIKELY(pool->changes_by_map) ? micap_pool_free_entry(pool, entity_index) != NULL
-           : pool->present                    ? micap_pool_is_free(pool, entity_index)
-                                              : micap_pool_is_ready_packed(pool, entity_index);
+    return MICAP_LIKELY(pool->kind == MICAP_POOL_MAP) ? micap_pool_free_entry(pool, entity_index) != NULL
+           : pool->present                            ? micap_pool_is_free(pool, entity_index)
+                                                      : micap_pool_is_ready_hashed(pool);
 }
 
 static MICAP_INLINE uint64_t *micap_map_entry_at(const micap_index *index, uint32_t entity_index)
@@ -87,16 +88,19 @@ static MICAP_INLINE char *micap_pool_add_direct(mica_pool *pool, mica_entity ent
     return micap_pool_own_row(pool, row, entity, version);
 }
 
-/* Adds a row that is ready to a pool with a hash, or in a group. Returns its raw value. */
+/* Adds a row after the last one of a pool with a hash that has room. Returns its raw value, or NULL if the entity has a row. */
+char *micap_pool_add_hashed(mica_pool *pool, mica_entity entity, mica_version version);
+
+/* Adds a row to a pool with a hash, or in a group. Returns its raw value, or NULL if there is no room or the entity has a row. */
 char *micap_pool_add_packed(mica_pool *pool, mica_entity entity, mica_version version);
 
-/* Adds a row that is ready, to any of them. */
+/* Adds a row of a new entity that is ready, to any of them. Groups do not know of it yet: see micap_group_enter. */
 static MICAP_INLINE char *micap_pool_add_ready(mica_pool *pool, mica_entity entity, mica_version version, bool saves)
 {
-    if (MICAP_UNLIKELY(!pool->changes_by_map))
-        return pool->present ? micap_pool_add_direct(pool, entity, version, saves)
-                             : micap_pool_add_packed(pool, entity, version);
-    return micap_pool_add_mapped(pool, entity, micap_map_entry_at(&pool->index, entity.index), version, saves);
+    if (MICAP_LIKELY(pool->kind == MICAP_POOL_MAP))
+        return micap_pool_add_mapped(pool, entity, micap_map_entry_at(&pool->index, entity.index), version, saves);
+    return pool->present ? micap_pool_add_direct(pool, entity, version, saves)
+                         : micap_pool_add_hashed(pool, entity, version);
 }
 
 /* Rows in use lie below the limit. */
@@ -148,16 +152,19 @@ static MICAP_INLINE void micap_pool_remove_mapped(mica_pool *pool, uint64_t *ent
     micap_copy_trivial(micap_pool_value(pool, row), micap_pool_value(pool, last), pool->value_bytes);
 }
 
-/* Removes the row of an entity that has one from a pool with a hash, or in a group. */
-void micap_pool_remove_packed(mica_pool *pool, mica_entity entity, mica_version version);
+/* Removes a row from a pool with a hash, or in a group. False if the entity has none. */
+bool micap_pool_remove_packed(mica_pool *pool, mica_entity entity, mica_version version);
 
 /* Removes the row of an entity that has one, from any of them. */
 static MICAP_INLINE void micap_pool_remove_present(mica_pool *pool, mica_entity entity, mica_version version,
                                                    bool saves)
 {
-    if (MICAP_LIKELY(pool->changes_by_map))
-        micap_pool_remove_mapped(pool, micap_map_entry_at(&pool->index, entity.index), version, saves);
-    else if (pool->present)
+    if (MICAP_LIKELY(pool->kind == MICAP_POOL_MAP)) {
+        uint64_t *entry = micap_map_entry_at(&pool->index, entity.index);
+        if (MICAP_UNLIKELY(pool->group != NULL))
+            micap_group_leave(pool, (uint32_t)*entry - 1, version);
+        micap_pool_remove_mapped(pool, entry, version, saves);
+    } else if (pool->present)
         micap_pool_remove_direct(pool, entity.index, version, saves);
     else
         micap_pool_remove_packed(pool, entity, version);

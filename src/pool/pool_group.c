@@ -2,16 +2,24 @@
 #include "pool/pool_group.h"
 #include "pool/pool_rows.h"
 
+/* The usual index without a call. */
+static inline uint32_t row_of(const mica_pool *pool, mica_entity entity)
+{
+    return MICAP_LIKELY(pool->kind == MICAP_POOL_MAP) ? micap_map_find(&pool->index, entity)
+                                                      : micap_pool_row(pool, entity);
+}
+
 void micap_group_enter(micap_pool_group *group, mica_entity entity, mica_version version)
 {
     uint32_t rows[MICA_GROUP_POOLS_MAX];
-    for (uint32_t i = 0; i < group->pool_count; ++i) {
-        rows[i] = micap_pool_row(group->pools[i], entity);
+    for (uint32_t i = group->pool_count; i-- > 0;) { /* mostly the first ones have their rows earlier */
+        rows[i] = row_of(group->pools[i], entity);
         if (rows[i] == MICAP_ROW_NONE)
             return;
     }
     for (uint32_t i = 0; i < group->pool_count; ++i)
-        micap_pool_swap_rows(group->pools[i], rows[i], group->count, version);
+        if (rows[i] != group->count)
+            micap_pool_swap_rows(group->pools[i], rows[i], group->count, version);
     ++group->count;
 }
 
@@ -21,7 +29,7 @@ uint32_t micap_group_leave(mica_pool *pool, uint32_t row, mica_version version)
     if (row >= group->count) /* not at the front */
         return row;
     --group->count;
-    for (uint32_t i = 0; i < group->pool_count; ++i)
+    for (uint32_t i = 0; row != group->count && i < group->pool_count; ++i)
         micap_pool_swap_rows(group->pools[i], row, group->count, version);
     return group->count;
 }

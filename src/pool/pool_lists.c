@@ -1,7 +1,7 @@
 #include "pool/pool_lists.h"
 
 #include "pool/pool_fast_rows.h"
-#include "pool/pool_rows.h"
+#include "pool/pool_group.h"
 
 static void stamp_rows(const mica_pool *pool, uint32_t row, uint32_t count, mica_version version)
 {
@@ -19,7 +19,7 @@ static void append_packed(mica_pool *pool, const mica_entity *entities, uint32_t
         micap_map_touch_list(&index, entities, count);
     if (pool->kind == MICAP_POOL_HASH)
         for (uint32_t i = 0; i < count; ++i)
-            micap_hash_set(&pool->index, pool->owners, entities[i].index, first + i);
+            micap_hash_set(&pool->index, entities[i].index, first + i);
     else
         for (uint32_t i = 0; i < count; ++i)
             *micap_map_entry_at(&index, entities[i].index) = micap_map_entry(entities[i], first + i);
@@ -55,17 +55,14 @@ static void flip_direct(mica_pool *pool, const mica_entity *entities, uint32_t c
 
 void micap_pool_append_list(mica_pool *pool, const mica_entity *entities, uint32_t count, mica_version version)
 {
-    if (pool->group) { /* each may change places with others */
-        for (uint32_t i = 0; i < count; ++i)
-            micap_pool_append(pool, entities[i], version);
-        return;
-    }
     if (pool->present)
         flip_direct(pool, entities, count, version, true);
     else if (count)
         append_packed(pool, entities, count, version);
     pool->count += count;
     pool->stamp += count;
+    for (uint32_t i = 0; pool->group && i < count; ++i) /* each changes places with one before it */
+        micap_group_enter(pool->group, entities[i], version);
 }
 
 /* How many entities, from the first on, own consecutive rows, which begin with that of the first. */

@@ -11,7 +11,7 @@ static void set_row(mica_pool *pool, mica_entity entity, uint32_t row)
     if (pool->kind == MICAP_POOL_MAP)
         micap_map_set(&pool->index, entity, row);
     else if (pool->kind == MICAP_POOL_HASH)
-        micap_hash_set(&pool->index, pool->owners, entity.index, row);
+        micap_hash_set(&pool->index, entity.index, row);
 }
 
 /* Where rows are packed. */
@@ -20,7 +20,7 @@ static void erase_row(mica_pool *pool, mica_entity entity)
     if (pool->kind == MICAP_POOL_MAP)
         micap_map_erase(&pool->index, entity.index);
     else
-        micap_hash_erase(&pool->index, pool->owners, entity.index);
+        micap_hash_erase(&pool->index, micap_hash_slot(&pool->index, entity.index));
 }
 
 static void link_last(mica_pool *pool, uint32_t row, uint32_t first)
@@ -218,13 +218,16 @@ static void repair_links(mica_pool *pool, uint32_t row, bool is_first)
 }
 
 /* The fast path: whole trivial values and a map, and nothing that is linked. */
-static void swap_mapped(mica_pool *pool, uint32_t a, uint32_t b, mica_version version)
+static inline void swap_mapped(mica_pool *pool, uint32_t a, uint32_t b, mica_version version)
 {
     mica_entity left = pool->owners[a], right = pool->owners[b];
-    micap_pool_touch_row(pool, a, version);
-    micap_pool_touch_row(pool, b, version);
-    micap_map_touch(&pool->index, left.index);
-    micap_map_touch(&pool->index, right.index);
+    if (MICAP_UNLIKELY(pool->undo->before)) {
+        micap_pool_preserve(pool, a, 1);
+        micap_pool_preserve(pool, b, 1);
+        micap_map_touch(&pool->index, left.index);
+        micap_map_touch(&pool->index, right.index);
+    }
+    micap_pool_stamps(pool, a)[0] = micap_pool_stamps(pool, b)[0] = version;
     ++pool->stamp;
     pool->owners[a] = right;
     pool->owners[b] = left;
@@ -233,14 +236,8 @@ static void swap_mapped(mica_pool *pool, uint32_t a, uint32_t b, mica_version ve
     micap_swap_trivial(micap_pool_value(pool, a), micap_pool_value(pool, b), pool->value_bytes);
 }
 
-void micap_pool_swap_rows(mica_pool *pool, uint32_t a, uint32_t b, mica_version version)
+static MICAP_NOINLINE void swap_any(mica_pool *pool, uint32_t a, uint32_t b, mica_version version)
 {
-    if (a == b)
-        return;
-    if (pool->changes_fast && pool->kind == MICAP_POOL_MAP) {
-        swap_mapped(pool, a, b, version);
-        return;
-    }
     preserve_chain(pool, a);
     preserve_chain(pool, b);
     micap_pool_touch_row(pool, a, version);
@@ -248,12 +245,6 @@ void micap_pool_swap_rows(mica_pool *pool, uint32_t a, uint32_t b, mica_version 
     ++pool->stamp;
     mica_entity left = pool->owners[a], right = pool->owners[b];
     bool left_first = micap_pool_row_at(pool, left.index) == a, right_first = micap_pool_row_at(pool, right.index) == b;
-    if (pool->kind == MICAP_POOL_HASH) { /* its look-ups compare owners: out and in again */
-        if (left_first)
-            micap_hash_erase(&pool->index, pool->owners, left.index);
-        if (right_first)
-            micap_hash_erase(&pool->index, pool->owners, right.index);
-    }
     micap_edge_swap swap = {{0}, {0}, {0}};
     if (pool->edges)
         swap = micap_edges_swapping(pool, a, b);
@@ -275,6 +266,16 @@ void micap_pool_swap_rows(mica_pool *pool, uint32_t a, uint32_t b, mica_version 
     }
     if (pool->edges)
         micap_edges_swapped(pool, &swap);
+}
+
+void micap_pool_swap_rows(mica_pool *pool, uint32_t a, uint32_t b, mica_version version)
+{
+    if (a == b)
+        return;
+    if (pool->changes_fast && pool->kind == MICAP_POOL_MAP)
+        swap_mapped(pool, a, b, version);
+    else
+        swap_any(pool, a, b, version);
 }
 
 void micap_pool_order_instances(mica_pool *pool, const uint32_t *rows, uint32_t count)

@@ -182,7 +182,7 @@ void micap_pool_restore_index(mica_pool *pool)
         micap_hash_clear(&pool->index);
         for (uint32_t row = 0; row < pool->row_limit; ++row)
             if (is_first(pool, row))
-                micap_hash_set(&pool->index, pool->owners, pool->owners[row].index, row);
+                micap_hash_set(&pool->index, pool->owners[row].index, row);
     }
     if (pool->edges && pool->is_shuffled)
         micap_edge_table_fill(pool);

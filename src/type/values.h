@@ -147,6 +147,14 @@ static inline void micap_swap_trivial(char *a, char *b, uint64_t bytes)
         memcpy(a, &right, 8);
         memcpy(b, &left, 8);
     }
+    if (bytes >= 4) {
+        uint32_t left, right;
+        memcpy(&left, a, 4);
+        memcpy(&right, b, 4);
+        memcpy(a, &right, 4);
+        memcpy(b, &left, 4);
+        bytes -= 4, a += 4, b += 4;
+    }
     for (; bytes; --bytes, ++a, ++b) {
         char left = *a;
         *a = *b;

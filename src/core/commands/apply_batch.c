@@ -301,24 +301,65 @@ static MICAP_INLINE void overwrite_values(mica_world *world, const micap_archety
     }
 }
 
-static void change_pool(mica_world *world, const micap_flush_step *step, const micap_kind_value *value)
+/* Entities that enter or leave a pool together. */
+typedef struct pool_list {
+    mica_pool *pool;
+    bool removes;
+    uint32_t count;
+    mica_entity entities[GATHERED_MAX];
+} pool_list;
+
+static void end_pool_list(mica_world *world, pool_list *list)
 {
-    mica_pool *pool = micap_pool_of(world, value->component);
-    micap_recorded *change = step->changes;
-    for (uint32_t i = 0; i < step->count; ++i, change = micap_recorded_after(change, step->kind)) {
-        if (value->operation == MICAP_OPERATION_REMOVE)
-            micap_pooled_remove_reserved(world, pool, change->entity);
-        else
-            micap_pooled_set_reserved(world, pool, change->entity, (char *)change + value->offset);
+    if (list->removes)
+        micap_pooled_remove_many(world, list->pool, list->entities, list->count);
+    else
+        micap_pools_commit_list(world, list->pool, list->entities, list->count);
+    list->count = 0;
+}
+
+/* Adds a value to the list, or writes it over the one that is there. */
+static inline void set_in_pool(mica_world *world, pool_list *list, mica_entity entity, const char *from)
+{
+    mica_pool *pool = list->pool;
+    if (micap_pooled_is_in(world, pool, entity)) {
+        micap_pooled_overwrite(world, pool, entity, from);
+        return;
     }
+    if (pool->value_bytes)
+        micap_copy_fresh(micap_pool_value(pool, pool->present ? entity.index : pool->row_limit + list->count), from,
+                         pool->value_bytes);
+    list->entities[list->count++] = entity;
+}
+
+/* Applies what steps of one kind do in a pool. Each entity occurs once. */
+static void change_pool(mica_world *world, const micap_flush_step *first, const micap_flush_step *end,
+                        const micap_kind_value *value)
+{
+    pool_list list;
+    list.pool = micap_pool_of(world, value->component);
+    list.removes = value->operation == MICAP_OPERATION_REMOVE;
+    list.count = 0;
+    for (const micap_flush_step *step = first; step != end; step = step->next) {
+        micap_recorded *change = step->changes;
+        for (uint32_t left = step->count; left; --left, change = micap_recorded_after(change, step->kind)) {
+            if (!list.removes)
+                set_in_pool(world, &list, change->entity, (const char *)change + value->offset);
+            else if (micap_pooled_is_in(world, list.pool, change->entity))
+                list.entities[list.count++] = change->entity;
+            if (list.count == GATHERED_MAX)
+                end_pool_list(world, &list);
+        }
+    }
+    end_pool_list(world, &list);
 }
 
 void micap_batch_change_pools(mica_world *world, const micap_flush_step *first, const micap_flush_step *end)
 {
     const micap_kind_value *value = micap_kind_values(first->kind), *last = value + first->kind->value_count;
     for (; value < last; ++value)
-        for (const micap_flush_step *step = first; micap_is_pooled(value->component) && step != end; step = step->next)
-            change_pool(world, step, value);
+        if (micap_is_pooled(value->component))
+            change_pool(world, first, end, value);
 }
 
 /* Makes `count` new rows of one chunk, of the entities of changes. Returns the change after them. */
@@ -386,6 +427,23 @@ static void destroy_one(mica_world *world, mica_entity entity)
         micap_entity_forget(world, entity);
 }
 
+/* Destroys entities whose rows do not follow each other, the first of which is gathered. Returns how many. */
+static uint32_t destroy_scattered(mica_world *world, gathered *gathered, cursor *at, uint32_t stride, uint32_t left)
+{
+    bool is_shared = world->flush.is_shared;
+    uint32_t count = left < GATHERED_MAX ? left : GATHERED_MAX;
+    micap_archetype *archetype = micap_locate(world, gathered->entities[0]).chunk->archetype;
+    for (uint32_t i = 1; i < count; ++i, skip(at, stride, 1))
+        gathered->entities[i] = entity_at(at);
+    if (world->pools.count && !is_shared)
+        micap_pools_entities_die(world, gathered->entities, count);
+    micap_rows_remove_scattered(world, archetype, gathered->entities, count);
+    micap_rows_have_moved(world);
+    if (!is_shared)
+        forget_all(world, gathered->entities, count);
+    return count;
+}
+
 static MICAP_NOINLINE void destroy_rows(mica_world *world, const micap_flush_step *step, uint32_t left)
 {
     gathered gathered;
@@ -395,8 +453,12 @@ static MICAP_NOINLINE void destroy_rows(mica_world *world, const micap_flush_ste
         micap_row_batch run =
             micap_row_batch_begin(micap_locate(world, entity_at(&at)), NULL, left < GATHERED_MAX ? left : GATHERED_MAX);
         count = run.count = gather_run(world, &run, &at, step->kind->stride, &gathered);
-        for (uint32_t i = 0; world->pools.count && !is_shared && i < count; ++i)
-            micap_pools_entity_dies(world, gathered.entities[i]);
+        if (count == 1 && left > 1 && run.from.chunk->archetype->trivial) {
+            count = destroy_scattered(world, &gathered, &at, step->kind->stride, left);
+            continue;
+        }
+        if (world->pools.count && !is_shared)
+            micap_pools_entities_die(world, gathered.entities, count);
         if (MICAP_UNLIKELY(!run.from.chunk->archetype->trivial))
             destruct_rows(world, &run);
         if (count > 1)

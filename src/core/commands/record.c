@@ -497,9 +497,10 @@ static MICAP_NOINLINE void *add_any(mica_commands *commands, const micap_recorde
 /* Whether an entity that exists has a component. */
 static MICAP_INLINE bool has_now(const mica_world *world, mica_entity entity, uint64_t record, mica_component component)
 {
-    return micap_is_pooled(component)
-               ? mica_has_id(world, entity, component)
-               : micap_archetype_has(world->chunks.by_number[micap_record_chunk(record)]->archetype, component);
+    if (!micap_is_pooled(component))
+        return micap_archetype_has(world->chunks.by_number[micap_record_chunk(record)]->archetype, component);
+    const mica_pool *pool = micap_pool_of(world, component);
+    return pool && micap_pooled_is_in(world, pool, entity);
 }
 
 void *mica_command_add_id(mica_commands *commands, mica_entity entity, mica_component component, mica_location location)

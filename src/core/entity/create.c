@@ -10,6 +10,7 @@
 #include "core/world/report.h"
 #include "core/world/stale_pointers.h"
 #include "pool/pool_fast_rows.h"
+#include "pool/pool_group.h"
 
 /* Creates an entity with exactly these values. */
 static mica_entity create_given(mica_world *world, micap_archetype *archetype, const mica_value *values, uint32_t count)
@@ -123,6 +124,16 @@ static MICAP_INLINE bool pools_are_ready(const mica_world *world, const micap_cr
     return true;
 }
 
+/* Lets a new entity, whose values are in its rows, enter the groups of its pools. */
+static MICAP_NOINLINE void enter_groups(const micap_create_plan *plan, mica_entity entity, mica_version version)
+{
+    for (uint32_t i = 0; i < plan->count; ++i) {
+        const mica_pool *pool = plan->items[i].pool;
+        if (pool && pool->group && pool->group->pools[0] == pool)
+            micap_group_enter(pool->group, entity, version);
+    }
+}
+
 /* Fills the raw row of a plan with pools, and adds the rows of the entity to the pools. */
 static MICAP_INLINE void fill_pooled(mica_world *world, const micap_create_plan *plan, micap_row spot,
                                      const mica_value *values, uint32_t count, mica_entity entity, bool saves)
@@ -143,6 +154,8 @@ static MICAP_INLINE void fill_pooled(mica_world *world, const micap_create_plan 
         else
             micap_zero_trivial(to, bytes);
     }
+    if (MICAP_UNLIKELY(world->pools.group_count))
+        enter_groups(plan, entity, version);
     if (saves)
         micap_map_touch(&world->pools.masks, entity.index);
     *micap_map_entry_at(&world->pools.masks, entity.index) = plan->pool_bits;

@@ -42,8 +42,8 @@ static void destroy_run(mica_world *world, micap_row spot, const mica_entity *en
     if (is_seen(world, archetype))
         micap_hooks_removing(world, NULL, spot, count);
     micap_rows_destruct(world, spot, count);
-    for (uint32_t i = 0; world->pools.count && i < count; ++i)
-        micap_pools_entity_dies(world, entities[i]);
+    if (world->pools.count)
+        micap_pools_entities_die(world, entities, count);
     if (count == 1)
         micap_row_fill_hole(world, spot);
     else

@@ -228,8 +228,13 @@ static uint32_t remove_group(mica_world *world, micap_archetype *archetype, cons
             continue;
         if (count - i > 1)
             follow_rows(&run, entities + i, count - i);
+        done = run.count;
+        if (done < RUN_MIN && count - i > RUN_MIN) {
+            removed += micap_rows_remove_scattered(world, archetype, entities + i, count - i);
+            break;
+        }
         remove_rows(world, &run);
-        removed += done = run.count;
+        removed += done;
     }
     --archetype->incoming;
     if (archetype->chunk_count > 1)

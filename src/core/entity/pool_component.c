@@ -32,12 +32,18 @@ static void *value_of(const mica_world *world, const mica_pool *pool, uint32_t r
     return NULL;
 }
 
-/* Kinds of pools that are not quick: see below. */
-static MICAP_NOINLINE const void *get_any(const mica_world *world, mica_entity entity, mica_component component)
+/* Pools whose index alone does not tell. */
+static MICAP_NOINLINE const void *get_any(const mica_world *world, mica_entity entity, const mica_pool *pool)
 {
-    const mica_pool *pool = micap_pool_of(world, component);
-    uint32_t row = pool ? micap_pooled_row(world, pool, entity) : MICAP_ROW_NONE;
+    uint32_t row = micap_pooled_row(world, pool, entity);
     return row == MICAP_ROW_NONE ? NULL : value_of(world, pool, row);
+}
+
+static inline const void *get_hashed(const mica_pool *pool, mica_entity entity)
+{
+    uint64_t entry = pool->index.slot_count ? *micap_hash_slot(&pool->index, entity.index) : 0;
+    uint32_t row = (uint32_t)entry - 1;
+    return entry && pool->owners[row].generation == entity.generation ? micap_pool_value(pool, row) : NULL;
 }
 
 /* Whole values whose owner lives: what the index says is all there is to know. */
@@ -45,14 +51,14 @@ const void *micap_pooled_get(const mica_world *world, mica_entity entity, mica_c
 {
     const mica_pool *pool = micap_pool_of(world, component);
     if (MICAP_UNLIKELY(!pool))
-        return get_any(world, entity, component);
+        return NULL;
     uint32_t page = entity.index >> MICAP_MAP_PAGE_SHIFT, at = entity.index & (MICAP_MAP_PAGE_ENTRIES - 1);
     uint64_t row = entity.index;
     if (MICAP_LIKELY(pool->fast_kind == MICAP_POOL_MAP))
         row = MICAP_LIKELY(page < pool->index.page_count) ? micap_map_row_of(pool->index.pages[page][at], entity)
                                                           : UINT64_MAX;
     else if (pool->fast_kind != MICAP_POOL_DIRECT)
-        return get_any(world, entity, component);
+        return pool->fast_kind == MICAP_POOL_HASH ? get_hashed(pool, entity) : get_any(world, entity, pool);
     else if (row < pool->row_limit && (!mica_same(pool->owners[row], entity) || mica_is_nil(entity)))
         return NULL;
     return MICAP_LIKELY(row < pool->row_limit) ? pool->values + row * pool->value_bytes : NULL;

@@ -41,22 +41,22 @@ static MICAP_INLINE char *add_mapped(mica_world *world, mica_pool *pool, mica_en
 }
 
 /* The same for another pool, and for a tag, which has something to point to. */
-static inline char *add_other(mica_world *world, mica_pool *pool, mica_entity entity)
+static MICAP_INLINE char *add_other(mica_world *world, mica_pool *pool, mica_entity entity)
 {
-    bool is_ready =
-        pool->present ? micap_pool_is_free(pool, entity.index) : micap_pool_is_ready_packed(pool, entity.index);
-    if (!is_ready || !micap_map_at(&world->pools.masks, entity.index))
+    char *value;
+    if (!micap_map_at(&world->pools.masks, entity.index))
+        return NULL;
+    if (!pool->present) {
+        value = micap_pool_add_packed(pool, entity, micap_version(world));
+        if (value)
+            enter_mask(world, pool, entity.index);
+        return value;
+    }
+    if (!micap_pool_is_free(pool, entity.index))
         return NULL;
     enter_mask(world, pool, entity.index);
-    if (!pool->present)
-        return micap_pool_add_packed(pool, entity, micap_version(world));
-    char *value = micap_pool_add_direct(pool, entity, micap_version(world), false);
+    value = micap_pool_add_direct(pool, entity, micap_version(world), false);
     return value ? value : &micap_tag_value;
-}
-
-static inline char *add_row(mica_world *world, mica_pool *pool, mica_entity entity)
-{
-    return MICAP_LIKELY(pool->changes_by_map) ? add_mapped(world, pool, entity) : add_other(world, pool, entity);
 }
 
 /* An entity that has a row is alive: a pool with the fast path keeps no rows of destroyed entities. */
@@ -75,19 +75,16 @@ static MICAP_INLINE bool remove_mapped(mica_world *world, mica_pool *pool, mica_
 /* The same for another pool; a tag knows no generations. */
 static inline bool remove_other(mica_world *world, mica_pool *pool, mica_entity entity)
 {
-    if (micap_pool_row(pool, entity) == MICAP_ROW_NONE)
-        return false;
-    leave_mask(world, pool, entity.index);
-    if (pool->present)
+    if (!pool->present) {
+        if (!micap_pool_remove_packed(pool, entity, micap_version(world)))
+            return false;
+    } else {
+        if (micap_pool_row(pool, entity) == MICAP_ROW_NONE)
+            return false;
         micap_pool_remove_direct(pool, entity.index, micap_version(world), false);
-    else
-        micap_pool_remove_packed(pool, entity, micap_version(world));
+    }
+    leave_mask(world, pool, entity.index);
     return true;
-}
-
-static inline bool remove_row(mica_world *world, mica_pool *pool, mica_entity entity)
-{
-    return MICAP_LIKELY(pool->changes_by_map) ? remove_mapped(world, pool, entity) : remove_other(world, pool, entity);
 }
 
 static MICAP_NOINLINE void *add_other_or_any(mica_world *world, mica_pool *pool, mica_entity entity)
@@ -114,12 +111,12 @@ void *micap_pooled_add_or_any(mica_world *world, mica_entity entity, mica_compon
     return value;
 }
 
-/* Replaces the value of a row, if the living entity has one. A tag has no value. */
+/* Replaces the value of a row, if the entity has one. A tag has no value, and does not know whether it is alive. */
 static inline bool overwrite(mica_world *world, mica_pool *pool, mica_entity entity, const char *from)
 {
     uint32_t row = micap_pool_row(pool, entity);
     if (row == MICAP_ROW_NONE || pool->kind == MICAP_POOL_TAG)
-        return row != MICAP_ROW_NONE;
+        return row != MICAP_ROW_NONE && is_living(world, entity);
     micap_pool_touch_value(pool, row, micap_version(world));
     memmove(micap_pool_value(pool, row), from, pool->value_bytes);
     return true;
@@ -128,12 +125,12 @@ static inline bool overwrite(mica_world *world, mica_pool *pool, mica_entity ent
 /* Replaces the value of a row, and adds one if there is none. */
 static MICAP_NOINLINE bool set_other_or_any(mica_world *world, mica_pool *pool, mica_entity entity, mica_value value)
 {
-    if (!pool->present && overwrite(world, pool, entity, value.data))
+    bool is_new = pool->present && micap_pool_is_free(pool, entity.index);
+    if (!is_new && overwrite(world, pool, entity, value.data))
         return true;
     char *to = is_living(world, entity) ? add_other(world, pool, entity) : NULL;
     if (!to)
-        return (is_living(world, entity) && overwrite(world, pool, entity, value.data)) ||
-               micap_set_any(world, entity, value);
+        return micap_set_any(world, entity, value);
     if (pool->value_bytes)
         micap_copy_fresh(to, value.data, pool->value_bytes);
     return true;
@@ -175,20 +172,9 @@ bool micap_pooled_remove_or_any(mica_world *world, mica_entity entity, mica_comp
     return MICAP_LIKELY(remove_mapped(world, pool, entity)) || micap_remove_any(world, entity, component);
 }
 
-void micap_pooled_set_reserved(mica_world *world, mica_pool *pool, mica_entity entity, const char *from)
+void micap_pooled_overwrite(mica_world *world, mica_pool *pool, mica_entity entity, const char *from)
 {
-    char *value = add_row(world, pool, entity);
-    if (pool->kind == MICAP_POOL_TAG) /* there is nothing to copy */
-        return;
-    if (MICAP_LIKELY(value != NULL))
-        micap_copy_trivial(value, from, pool->value_bytes);
-    else
-        overwrite(world, pool, entity, from);
-}
-
-void micap_pooled_remove_reserved(mica_world *world, mica_pool *pool, mica_entity entity)
-{
-    remove_row(world, pool, entity);
+    overwrite(world, pool, entity, from);
 }
 
 /* Fills the rows that entities of a list get. */
@@ -212,7 +198,7 @@ void micap_pooled_add_many(mica_world *world, mica_pool *pool, const mica_entity
 void micap_pooled_remove_many(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count)
 {
     for (uint32_t i = 0; i < count && pool->group; ++i)
-        remove_row(world, pool, entities[i]);
+        remove_other(world, pool, entities[i]);
     if (pool->group)
         return;
     micap_pool_remove_list(pool, entities, count, micap_version(world));

@@ -16,12 +16,11 @@ void *micap_pooled_add_or_any(mica_world *world, mica_entity entity, mica_compon
 bool micap_pooled_set_or_any(mica_world *world, mica_entity entity, mica_value value);
 bool micap_pooled_remove_or_any(mica_world *world, mica_entity entity, mica_component component);
 
-/* For a living entity and a pool that is fast and has room for it: a value over the one that is there, or a new one; and gone if there
- * is one. */
-void micap_pooled_set_reserved(mica_world *world, mica_pool *pool, mica_entity entity, const char *from);
-void micap_pooled_remove_reserved(mica_world *world, mica_pool *pool, mica_entity entity);
+/* Replaces the value of an entity in a pool that is fast, if it has one. */
+void micap_pooled_overwrite(mica_world *world, mica_pool *pool, mica_entity entity, const char *from);
 
-/* The same for many: none of them has a row, and all get the same value, which is NULL for a tag; all have a row, and lose it. */
+/* For many living entities, in a pool that is fast and has room for them: none of them has a row, and all get the same value, which is
+ * NULL for a tag; all have a row, and lose it. */
 void micap_pooled_add_many(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count,
                            const char *from);
 void micap_pooled_remove_many(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count);

@@ -25,6 +25,7 @@
 /* Entities of one archetype that follow each other in a selection. */
 typedef struct micap_selected_group {
     micap_archetype *archetype;
+    micap_archetype *to; /* where they go */
     uint32_t count;
 } selected_group;
 
@@ -32,7 +33,7 @@ typedef struct micap_selection {
     mica_entity *entities; /* copied: the change alters what the query walks */
     uint32_t count;
     uint32_t capacity;
-    selected_group *groups; /* of a change of a component in chunks */
+    selected_group *groups; /* if they are known */
     uint32_t group_count;
     uint32_t group_capacity;
 } selection;
@@ -78,6 +79,37 @@ static bool select_distinct(mica_query *query, selection *selected)
     return done;
 }
 
+static bool add_group(mica_world *world, selection *selected, micap_archetype *archetype, uint32_t count)
+{
+    if (!MICAP_RESERVE(&world->memory, selected->groups, &selected->group_capacity,
+                       (uint64_t)selected->group_count + 1))
+        return false;
+    selected->groups[selected->group_count++] = (selected_group){archetype, NULL, count};
+    return true;
+}
+
+/* Of a query that shows whole chunks, in the order of a loop. */
+static bool list_chunks(mica_query *query, selection *selected)
+{
+    mica_world *world = query->world;
+    for (uint32_t match = 0; match < query->match_count; ++match) {
+        micap_archetype *archetype = query->archetypes[match];
+        uint32_t left = archetype->row_count;
+        if (!left)
+            continue;
+        if (!MICAP_RESERVE(&world->memory, selected->entities, &selected->capacity, (uint64_t)selected->count + left) ||
+            !add_group(world, selected, archetype, left))
+            return false;
+        for (uint32_t i = 0, count; left; ++i, left -= count) {
+            count = archetype->chunks[i]->count;
+            memcpy(selected->entities + selected->count, micap_chunk_entities(archetype->chunks[i]),
+                   count * sizeof(mica_entity));
+            selected->count += count;
+        }
+    }
+    return true;
+}
+
 static bool list_all(mica_query *query, selection *selected)
 {
     mica_world *world = query->world;
@@ -85,6 +117,8 @@ static bool list_all(mica_query *query, selection *selected)
         return select_distinct(query, selected);
     if (query->instances_of)
         return select_owners(query, selected);
+    if (!query->special)
+        return list_chunks(query, selected);
     if (query->compare && !micap_query_sort(query))
         return false;
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
@@ -118,7 +152,7 @@ static void drop_selection(mica_world *world, selection *selected)
 static selected_group group_of(const mica_world *world, const mica_entity *entities, uint32_t count)
 {
     micap_row first = micap_locate(world, entities[0]);
-    selected_group group = {first.chunk->archetype, 0};
+    selected_group group = {.archetype = first.chunk->archetype};
     while (first.chunk->archetype == group.archetype) {
         group.count += micap_rows_in_order(first, entities + group.count, count - group.count);
         if (group.count == count)
@@ -128,18 +162,27 @@ static selected_group group_of(const mica_world *world, const mica_entity *entit
     return group;
 }
 
-/* Finds the groups, and drops those that have the component (adding) or lack it (removing). False if memory is short. */
-static bool keep_if(mica_world *world, selection *selected, mica_component component, bool has)
+/* Finds the groups of a selection. False if memory is short. */
+static bool find_groups(mica_world *world, selection *selected)
 {
-    uint32_t kept = 0;
-    mica_entity *entities = selected->entities;
     for (uint32_t at = 0; at < selected->count;) {
-        selected_group group = group_of(world, entities + at, selected->count - at);
+        selected_group group = group_of(world, selected->entities + at, selected->count - at);
+        if (!add_group(world, selected, group.archetype, group.count))
+            return false;
+        at += group.count;
+    }
+    return true;
+}
+
+/* Drops groups that have the component (adding) or lack it (removing). */
+static void keep_groups_if(selection *selected, mica_component component, bool has)
+{
+    mica_entity *entities = selected->entities;
+    uint32_t at = 0, kept = 0, group_count = 0;
+    for (uint32_t i = 0; i < selected->group_count; ++i) {
+        selected_group group = selected->groups[i];
         if (micap_archetype_has(group.archetype, component) == has) {
-            if (!MICAP_RESERVE(&world->memory, selected->groups, &selected->group_capacity,
-                               (uint64_t)selected->group_count + 1))
-                return false;
-            selected->groups[selected->group_count++] = group;
+            selected->groups[group_count++] = group;
             if (kept != at)
                 memmove(entities + kept, entities + at, group.count * sizeof *entities);
             kept += group.count;
@@ -147,22 +190,21 @@ static bool keep_if(mica_world *world, selection *selected, mica_component compo
         at += group.count;
     }
     selected->count = kept;
-    return true;
+    selected->group_count = group_count;
 }
 
-/* The same for a component in a pool. */
+/* Drops entities that have a component in a pool (adding) or lack it (removing). */
 static void keep_if_in_pool(const mica_world *world, selection *selected, const mica_pool *pool, bool has)
 {
     uint32_t kept = 0;
     mica_entity *entities = selected->entities;
-    bool is_exact = pool->changes_fast && world->pools.count <= 64; /* else several pools share a bit */
     for (uint32_t i = 0; i < selected->count; ++i) {
-        bool is_in = is_exact ? micap_pools_mask(&world->pools, entities[i].index) >> pool->bit & 1
-                              : mica_has_id(world, entities[i], pool->type->id);
+        bool is_in = micap_pooled_is_in(world, pool, entities[i]);
         entities[kept] = entities[i];
         kept += is_in == has;
     }
     selected->count = kept;
+    selected->group_count = 0;
 }
 
 /* Selects what has the component, or does not have it; false with a report. */
@@ -175,37 +217,39 @@ static bool select_to_change(mica_query *query, selection *selected, const mica_
         return false;
     if (pool)
         keep_if_in_pool(world, selected, pool, has);
-    bool finds_groups = !pool || (!has && pool->type->required_count); /* of a component in a pool all are kept */
-    bool done = !finds_groups || keep_if(world, selected, component, has);
-    if (!done)
+    bool has_groups = selected->group_count || (pool && (has || !pool->type->required_count));
+    if (!has_groups && !find_groups(world, selected)) {
         micap_fail_memory(world, what);
-    return done;
+        return false;
+    }
+    if (!pool)
+        keep_groups_if(selected, component, has);
+    return true;
 }
 
 /* Finds every target archetype and makes room in it. */
 static bool reserve_targets(mica_world *world, const selection *selected, mica_component component)
 {
-    bool found = true;
-    for (uint32_t i = 0; found && i < selected->group_count; ++i) {
-        micap_archetype *from = selected->groups[i].archetype;
-        const micap_edge *edge = micap_archetype_step(world, from, component);
-        if (edge && edge->end != from)
-            edge->end->incoming += selected->groups[i].count;
-        else if (!edge)
-            found = false;
+    selected_group *const groups = selected->groups;
+    uint32_t found = 0, reserved = 0;
+    for (; found < selected->group_count; ++found) {
+        const micap_edge *edge = micap_archetype_step(world, groups[found].archetype, component);
+        if (!edge)
+            break;
+        groups[found].to = edge->end;
+        edge->end->incoming += edge->end != groups[found].archetype ? groups[found].count : 0;
     }
-    for (uint32_t i = 0; i < world->archetypes.count; ++i) {
-        micap_archetype *to = world->archetypes.by_id[i];
-        if (found && to->incoming && !micap_rows_reserve(world, to, to->incoming)) {
-            micap_fail_memory(world, "bulk change");
-            found = false;
-        }
-        if (!found)
-            to->incoming = 0;
-    }
-    for (uint32_t i = 0; !found && i < world->archetypes.count; ++i)
-        world->archetypes.by_id[i]->incoming = 0;
-    return found;
+    bool is_known = found == selected->group_count;
+    while (is_known && reserved < found &&
+           micap_rows_reserve(world, groups[reserved].to, groups[reserved].to->incoming))
+        ++reserved;
+    if (is_known && reserved == found)
+        return true;
+    if (is_known)
+        micap_fail_memory(world, "bulk change");
+    for (uint32_t i = 0; i < found; ++i)
+        groups[i].to->incoming = 0;
+    return false;
 }
 
 /* The values to be moved in: one for each entity if a function of the type has to make or move them; else the bytes that all get. */
@@ -396,10 +440,10 @@ static void step_all(mica_world *world, const selection *selected, mica_componen
     const mica_entity *entities = selected->entities;
     const selected_group *group = selected->groups;
     for (uint32_t i = 0; i < selected->group_count; ++i, entities += group->count, ++group) {
-        const micap_edge *edge = micap_archetype_step(world, group->archetype, component);
-        MICAP_ASSERT(edge, "it was found when room was made");
-        if (edge->end == group->archetype) /* there is nothing to bring for a component in a pool */
+        if (group->to == group->archetype) /* there is nothing to bring for a component in a pool */
             continue;
+        const micap_edge *edge = micap_archetype_edge(group->archetype, component);
+        MICAP_ASSERT(edge->end, "it was found when room was made");
         if (edge->path == MICAP_EDGE_GENERAL)
             step_each(world, entities, group, edge->end, &values, list);
         else if (group->count == 1)

@@ -20,4 +20,12 @@ static inline uint32_t micap_pooled_row(const mica_world *world, const mica_pool
     return micap_pool_row(pool, entity);
 }
 
+/* Whether an entity that is alive or pending is in a pool: the mask tells, unless several pools share its bits. */
+static inline bool micap_pooled_is_in(const mica_world *world, const mica_pool *pool, mica_entity entity)
+{
+    if (MICAP_LIKELY(world->pools.fast_bits >> pool->bit & 1))
+        return micap_pools_mask(&world->pools, entity.index) >> pool->bit & 1;
+    return micap_pooled_row(world, pool, entity) != MICAP_ROW_NONE;
+}
+
 #endif

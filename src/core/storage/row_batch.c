@@ -191,3 +191,75 @@ void micap_rows_step_many(mica_world *world, const mica_entity *entities, uint32
     while (is_all && from->row_count)
         micap_rows_drop_last(world, from, from->chunks[from->tail]->count);
 }
+
+enum { SCATTERED_MAX = 512 };
+
+/* A row that gets the values of a row of the last chunk. */
+typedef struct refill {
+    micap_chunk *chunk;
+    uint32_t row;
+    uint32_t from;
+} refill;
+
+static void copy_refills(const micap_archetype *archetype, const micap_chunk *last, const refill *refills,
+                         uint32_t count)
+{
+    const micap_column_data *others = micap_chunk_columns(last);
+    for (uint32_t i = 0; i < archetype->column_count; ++i) {
+        const uint64_t bytes = others[i].bytes;
+        const char *values = others[i].values;
+        for (uint32_t k = 0; k < count; ++k)
+            micap_copy_trivial(micap_chunk_columns(refills[k].chunk)[i].values + refills[k].row * bytes,
+                               values + refills[k].from * bytes, bytes);
+    }
+}
+
+/* Removes rows of at most as many entities as the last chunk has rows. Rows and records get their entities one after the other, but the
+ * columns are copied afterwards: all values come from the last `count` rows, where those of rows that go in the meantime are not
+ * overwritten. */
+static uint32_t remove_scattered(mica_world *world, micap_archetype *archetype, const mica_entity *entities,
+                                 uint32_t count)
+{
+    refill refills[SCATTERED_MAX];
+    uint32_t from[SCATTERED_MAX]; /* of the last `count` rows: the row whose values belong there */
+    micap_chunk *last = archetype->chunks[archetype->tail];
+    const mica_entity *owners = micap_chunk_entities(last);
+    uint32_t first = last->count - count, left = last->count, refill_count = 0;
+    micap_preserve_rows(world, last, first, count);
+    for (uint32_t i = 0; i < count; ++i)
+        from[i] = first + i;
+    for (uint32_t i = 0; i < count; ++i) {
+        micap_row hole = micap_locate(world, entities[i]);
+        bool is_last = hole.chunk == last;
+        if (MICAP_UNLIKELY(hole.row >= (is_last ? left : hole.chunk->count) ||
+                           !mica_same(micap_chunk_entities(hole.chunk)[hole.row], entities[i])))
+            continue;
+        --left;
+        if (is_last && hole.row == left)
+            continue;
+        micap_touch_row(world, hole.chunk, hole.row);
+        micap_row_own(hole, owners[left], micap_record_at(&world->entities, owners[left].index));
+        if (is_last && hole.row >= first)
+            from[hole.row - first] = from[left - first];
+        else
+            refills[refill_count++] = (refill){hole.chunk, hole.row, from[left - first]};
+    }
+    uint32_t removed = last->count - left;
+    for (uint32_t row = first; row < left; ++row)
+        if (from[row - first] != row)
+            refills[refill_count++] = (refill){last, row, from[row - first]};
+    copy_refills(archetype, last, refills, refill_count);
+    micap_rows_drop_last(world, archetype, removed);
+    return removed;
+}
+
+uint32_t micap_rows_remove_scattered(mica_world *world, micap_archetype *archetype, const mica_entity *entities,
+                                     uint32_t count)
+{
+    uint32_t removed = 0;
+    for (uint32_t batch; count && archetype->row_count; count -= batch, entities += batch) {
+        batch = at_most(at_most(count, SCATTERED_MAX), archetype->chunks[archetype->tail]->count);
+        removed += remove_scattered(world, archetype, entities, batch);
+    }
+    return removed;
+}

@@ -45,6 +45,12 @@ void micap_rows_step_many(mica_world *world, const mica_entity *entities, uint32
 uint32_t micap_rows_in_order(micap_row first, const mica_entity *entities, uint32_t count);
 uint32_t micap_rows_in_reverse(micap_row first, const mica_entity *entities, uint32_t count);
 
+/* Removes the rows of entities wherever they are in an archetype, whose rows move as bytes and need no destructor, with the result of
+ * removing one after the other. An entity that the row of its record does not belong to any more is skipped. Returns how many rows were
+ * removed. */
+uint32_t micap_rows_remove_scattered(mica_world *world, micap_archetype *archetype, const mica_entity *entities,
+                                     uint32_t count);
+
 /* Afterwards: the rows exist where they went, and no more where they came from. */
 void micap_row_batch_end(mica_world *world, const micap_row_batch *run);
 

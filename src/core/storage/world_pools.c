@@ -243,8 +243,7 @@ static bool meets_rivals(const mica_pool *pool)
 void micap_pools_update_fast_paths(mica_pool *pool)
 {
     const mica_type *type = &pool->type->type;
-    bool reads_fast = !pool->may_hold_dead && !pool->type->leaves &&
-                      (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_DIRECT);
+    bool reads_fast = !pool->may_hold_dead && !pool->type->leaves && pool->kind != MICAP_POOL_TAG;
     pool->fast_kind = reads_fast ? pool->kind : MICAP_POOL_TAG;
     pool->changes_fast = !pool->hook_mask && !pool->may_hold_dead && !type->many && !type->toggle &&
                          !type->track_added && !type->track_changed && !pool->type->leaves && pool->type->trivial &&
@@ -422,6 +421,21 @@ void micap_pools_entity_dies(mica_world *world, mica_entity entity)
     *mask_of(pools, entity.index) = 0;
     if (at_flush)
         note_dead(world, entity, mask);
+}
+
+void micap_pools_entities_die(mica_world *world, const mica_entity *entities, uint32_t count)
+{
+    const micap_pools *pools = &world->pools;
+    for (uint32_t i = 0, run; i < count; i += run) {
+        uint64_t mask = micap_pools_mask(pools, entities[i].index);
+        for (run = 1; i + run < count && micap_pools_mask(pools, entities[i + run].index) == mask;)
+            ++run;
+        if (run > 1 && mask && micap_pools_leave_fast(pools, mask))
+            micap_pools_remove_many(world, entities + i, run, mask);
+        else
+            for (uint32_t k = 0; mask && k < run; ++k)
+                micap_pools_entity_dies(world, entities[i + k]);
+    }
 }
 
 void micap_pools_flush(mica_world *world)

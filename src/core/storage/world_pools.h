@@ -100,6 +100,9 @@ void micap_pools_remove_many(mica_world *world, const mica_entity *entities, uin
 /* Before the row of a dying entity goes: takes it out of its pools, each as it wants. */
 MICAP_COLD void micap_pools_entity_dies(mica_world *world, mica_entity entity);
 
+/* The same for many, one after the other. */
+void micap_pools_entities_die(mica_world *world, const mica_entity *entities, uint32_t count);
+
 /* Clears what died since the last flush. */
 void micap_pools_flush(mica_world *world);
 /* Removes all rows of the dead from a pool; returns how many. */
