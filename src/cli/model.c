@@ -45,16 +45,21 @@ bool model_has_reports(model *model)
     return count != 0;
 }
 
-/* Of each world, before its modules. */
-static mica_result set_up(mica_world *world, void *context)
+/* Of random numbers. A level that continues a run has its own. */
+static bool configure(mica_world *world, const model *model)
 {
-    const model *model = context;
     mica_flow_def flow = mica_flow_def_default();
     flow.worker_count = model->options->worker_count;
     if (model->seed)
         flow.seed = model->seed;
-    mica_result result = mica_flow_configure(world, &flow);
-    return result == MICA_OK ? mica_stats_enable(world, model->stats_frames) : result;
+    return mica_flow_configure(world, &flow) == MICA_OK;
+}
+
+/* Of each world, before its modules. */
+static mica_result set_up(mica_world *world, void *context)
+{
+    const model *model = context;
+    return configure(world, model) ? mica_stats_enable(world, model->stats_frames) : MICA_ERROR_MEMORY;
 }
 
 int model_load(model *model)
@@ -97,7 +102,7 @@ static int spawn_level(model *model, const char *path)
                              : model_complain(model, "%s can't be spawned: %s", path, mica_result_text(result));
 }
 
-static int populate(model *model, uint32_t first_level)
+static int spawn_levels(model *model, uint32_t first_level)
 {
     const options *options = model->options;
     bool is_saved_cluster = model->cluster && options->input_count && is_cluster_save(options->inputs[first_level]);
@@ -109,14 +114,20 @@ static int populate(model *model, uint32_t first_level)
     for (uint32_t i = first_level; i < options->input_count; ++i)
         if (spawn_level(model, options->inputs[i]) != EXIT_FINE)
             return EXIT_BAD;
-    if (!model->is_resumed && mica_module_start_run(model->modules) != MICA_OK)
+    if (model->is_resumed && model->seed && !configure(model->world, model))
         return EXIT_BAD;
     return model_has_reports(model) ? EXIT_BAD : EXIT_FINE;
 }
 
-int model_populate(model *model, uint32_t first_level)
+int model_spawn(model *model, uint32_t first_level)
 {
-    return model_cluster_agree(model, populate(model, first_level));
+    return model_cluster_agree(model, spawn_levels(model, first_level));
+}
+
+int model_start(model *model)
+{
+    bool is_fine = model->is_resumed || mica_module_start_run(model->modules) == MICA_OK;
+    return model_cluster_agree(model, is_fine && !model_has_reports(model) ? EXIT_FINE : EXIT_BAD);
 }
 
 int model_step(model *model)

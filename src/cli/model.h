@@ -30,8 +30,11 @@ int model_complain(model *model, const char *format, ...) MICAP_FORMAT(2, 3);
 /* Loads the modules into a new world. Returns EXIT_FINE, or EXIT_BAD with a message. Close the model in either case. */
 int model_load(model *model);
 
-/* Spawns levels, from this position on, and starts a new run (mica_module_start) unless a level continues one. */
-int model_populate(model *model, uint32_t first_level);
+/* Spawns levels, from this position on, or loads the save of a cluster. Collective, with the same status on all ranks, as the next. */
+int model_spawn(model *model, uint32_t first_level);
+
+/* Starts a new run (mica_module_start), unless a level continues one. */
+int model_start(model *model);
 
 /* Runs one frame. Returns EXIT_FINE, or EXIT_DIFFERENT with a message or a report. */
 int model_step(model *model);

@@ -35,7 +35,9 @@ static int prepare(run *run)
     int status = model_load(&run->model);
     if (status == EXIT_FINE && options->cluster)
         status = model_cluster_open(&run->model);
-    return status == EXIT_FINE ? model_populate(&run->model, run->recording != NULL) : status;
+    if (status == EXIT_FINE)
+        status = model_spawn(&run->model, run->recording != NULL);
+    return status == EXIT_FINE ? model_start(&run->model) : status;
 }
 
 /* Replaces the modules and their world if a file changed, or leaves both as they are, with a message. */

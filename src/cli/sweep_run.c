@@ -38,10 +38,12 @@ static int prepare(const sweep_plan *plan, model *model, uint64_t run, sweep_gau
     int status = model_load(model);
     if (status == EXIT_FINE && model_has_cluster(model))
         status = model_cluster_open(model);
-    if (status == EXIT_FINE && !set_parameters(plan, model, run))
+    if (status == EXIT_FINE)
+        status = model_spawn(model, 0);
+    if (status == EXIT_FINE && !set_parameters(plan, model, run)) /* after levels, which may have other values */
         status = EXIT_BAD;
     if (status == EXIT_FINE)
-        status = model_populate(model, 0);
+        status = model_start(model);
     return status == EXIT_FINE && !open_gauges(plan, model, gauges) ? EXIT_BAD : status;
 }
 

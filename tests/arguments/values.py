@@ -344,6 +344,7 @@ VALID = {
     ("mica_cluster_load", "cluster"): "unused_cluster()",
     ("mica_cluster_load", "path"): "cluster_save_path()",
     ("mica_cluster_join", "path"): "cluster_save_path()",
+    ("mica_ranks_send", "rank"): "0",
     ("mica_cluster_random", "entity"): "valid_clustered()",
     ("mica_cluster_identity", "entity"): "valid_clustered()",
     ("mica_cluster_around", "entity"): "valid_clustered()",

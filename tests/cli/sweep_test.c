@@ -119,6 +119,20 @@ START_TEST(each_combination_has_a_row_with_measurements_and_samples)
 }
 END_TEST
 
+START_TEST(parameters_and_seeds_count_more_than_those_of_a_saved_run)
+{
+    prepare();
+    const step steps[] = {
+        {"run m/swept.so --seed 7 -n 5 -q --save level.mica", 0, ""},
+        {SWEEP "l.db level.mica --vary Settings.speed=0,60 --seeds 2 -n 2", 0, ""},
+    };
+    expect_steps(steps, COUNT_OF(steps));
+    ck_assert_str_eq(ask("l.db", "SELECT mice, round(x - (SELECT x FROM runs WHERE run = 1)) FROM runs ORDER BY run"),
+                     "10|0.0\n10|0.0\n10|2.0\n10|2.0\n");
+    ck_assert_str_eq(ask("l.db", "SELECT count(DISTINCT hash) FROM runs"), "4\n");
+}
+END_TEST
+
 static const char everything[] = "SELECT * FROM runs ORDER BY run";
 static const char all_samples[] = "SELECT * FROM samples ORDER BY run, frame";
 
@@ -221,6 +235,7 @@ START_TEST(a_sweep_that_was_killed_continues_with_the_same_rows)
 END_TEST
 
 TEST_SUITE(sweep, bad_input_is_named_before_anything_runs, each_combination_has_a_row_with_measurements_and_samples,
-           rows_do_not_depend_on_processes_and_ranks, runs_that_go_wrong_have_a_row_and_the_sweep_continues,
+           parameters_and_seeds_count_more_than_those_of_a_saved_run, rows_do_not_depend_on_processes_and_ranks,
+           runs_that_go_wrong_have_a_row_and_the_sweep_continues,
            a_second_call_continues_adds_runs_and_rejects_other_sweeps,
            a_sweep_that_was_killed_continues_with_the_same_rows)
