@@ -23,7 +23,7 @@ list(APPEND mica_modules mica_json)
 if(NOT BUILD_SHARED_LIBS)
     file(GLOB tool_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cli/*.c)
     if(NOT MICA_SQL)
-        list(REMOVE_ITEM tool_sources ${PROJECT_SOURCE_DIR}/src/cli/sql_command.c)
+        list(FILTER tool_sources EXCLUDE REGEX "/(sql_command|sweep_[a-z]*)\\.c$")
     endif()
     if(MICA_INSPECT)
         # The page is built by `make inspect`, which needs Node.js. Without it the tool is complete except for the page.

@@ -20,7 +20,7 @@ LAYERS = ("os", "base", "type", "pool", "core", "flow", "relation", "hierarchy",
 # Headers in this order are complete.
 PUBLIC = ("mica", "flow", "math", "relation", "hierarchy", "transform", "index", "partition", "snapshot", "hash", "recording", "module")
 # Used only by libraries on top of the core.
-ABOVE_CORE = ("os/dynamic_library",)
+ABOVE_CORE = ("os/dynamic_library", "os/process")
 INCLUDE = re.compile(r'^#\s*include\s+"([^"]+)".*\n?', re.MULTILINE)
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|(?<![\w.])(?<!->)[A-Za-z_]\w*', re.DOTALL)
 

@@ -21,7 +21,7 @@ A comment on the line before a block changes what is done with it:
     <!-- sample: skip REASON -->      nothing: code of others, say
     <!-- sample: compile -->          compiled by itself, not run
     <!-- sample: file NAME -->        written to the folder in which the page's samples run; of any language
-    <!-- sample: run -->              sh, run after the programs, with the tool `mica` on the path
+    <!-- sample: run -->              sh, run after the programs, with the tool `mica` on the path and its headers where cc finds them
 """
 import concurrent.futures
 import os
@@ -192,7 +192,8 @@ class Runner:
                           if (self.build / f"lib{name}.a").exists()]
         self.mpi = subprocess.run(["pkg-config", "--libs", "ompi-c"], capture_output=True, text=True, check=False).stdout.split()
         self.lua = subprocess.run(["pkg-config", "--libs", "luajit"], capture_output=True, text=True, check=False).stdout.split()
-        self.environment = dict(os.environ, PATH=f"{self.build}{os.pathsep}{os.environ['PATH']}")
+        self.environment = dict(os.environ, PATH=f"{self.build}{os.pathsep}{os.environ['PATH']}",
+                                C_INCLUDE_PATH=str(ROOT / "include"))
 
     def run(self, command, folder, what):
         """Returns what a command prints; its failure is an error."""

@@ -63,6 +63,14 @@ MICA_API mica_world *mica_module_world(const mica_modules *modules);
 /* Returns the rules of all modules, for mica_spawn and mica_save, or NULL. Valid until the next reload. Threads: any, one at a time. */
 MICA_API const mica_resource_rule *mica_module_get_rules(const mica_modules *modules, uint32_t *out_rule_count);
 
+/* Calls mica_module_start of all modules that have it, in order: what a new run starts with. Call it once, after levels were spawned, and not
+ * if they continue a save. Returns the first error, with a report. Rejected inside systems and hooks. Threads: owner. */
+MICA_API mica_result mica_module_start_run(mica_modules *modules);
+
+/* Returns the address of a function or variable that a module exports, such as an entry point of the program's own; NULL if the module with this
+ * position in the list of paths has none of this name. Valid until the next reload. Threads: any, one at a time. */
+MICA_API const void *mica_module_find(const mica_modules *modules, uint32_t position, const char *name);
+
 /* Loads all files again and moves the world into a new one. Takes time in proportion to the world. On error, with a report, the old
  * modules and their world are unchanged. MICA_ERROR_REFUSED inside a frame or a hook, with recorded changes that wait for a flush, for
  * modules in place, and if an entry point creates entities. Threads: owner. */
@@ -79,6 +87,8 @@ MICA_END
 #    define mica_module_unload(modules) mica_module_unload(MICA_AT_(modules))
 #    define mica_module_world(modules) mica_module_world(MICA_AT_(modules))
 #    define mica_module_get_rules(modules, ...) mica_module_get_rules(MICA_AT_(modules), __VA_ARGS__)
+#    define mica_module_start_run(modules) mica_module_start_run(MICA_AT_(modules))
+#    define mica_module_find(modules, ...) mica_module_find(MICA_AT_(modules), __VA_ARGS__)
 #    define mica_module_reload(modules) mica_module_reload(MICA_AT_(modules))
 #    define mica_module_update(modules) mica_module_update(MICA_AT_(modules))
 #endif

@@ -14,6 +14,8 @@ enum {
         1,        /* diff: the files differ; replay: the run differs; run: a frame reported errors, or another hash */
     EXIT_BAD = 2, /* wrong usage or bad input */
     INPUTS_MAX = 4096,
+    OPTION_TEXTS_MAX = 64, /* values of an option that can be repeated */
+    PROCESSES_MAX = 1024,
 };
 
 /* The parsed command line. */
@@ -21,7 +23,7 @@ typedef struct options {
     const char *command;
     const char *inputs[INPUTS_MAX];
     uint32_t input_count;
-    const char *schemas[64];
+    const char *schemas[OPTION_TEXTS_MAX];
     uint32_t schema_count;
     const char *output;
     const char *depfile;
@@ -34,7 +36,7 @@ typedef struct options {
     bool force;
     bool quiet;
     bool help;
-    const char *modules[64];
+    const char *modules[OPTION_TEXTS_MAX];
     uint32_t module_count;
     const char *save;
     const char *record;
@@ -49,7 +51,18 @@ typedef struct options {
     uint32_t port;     /* 0: a free one */
     const char *token; /* NULL: a random one */
     bool watch;
-    const char *arrow; /* query: an Arrow file instead of text */
+    const char *arrow;                    /* query: an Arrow file instead of text */
+    bool cluster;                         /* run: on the ranks of an MPI job */
+    uint64_t seed;                        /* run: of random numbers; 0: the default */
+    const char *varied[OPTION_TEXTS_MAX]; /* sweep: parameters and their values */
+    uint32_t varied_count;
+    const char *seeds;
+    const char *measured[OPTION_TEXTS_MAX];
+    uint32_t measured_count;
+    uint32_t sample_frames; /* 0: only at the end */
+    uint32_t process_count; /* 0: the number of cores, or one per rank */
+    float time_limit;       /* of a run, in seconds; 0: none */
+    bool retry;             /* runs that failed */
 } options;
 
 typedef struct command {
@@ -75,6 +88,7 @@ int run_replay(const options *options);
 int run_sql(const options *options);
 int run_query(const options *options);
 int run_inspect(const options *options);
+int run_sweep(const options *options);
 
 /* Compares two recordings, for mica diff. */
 int diff_recordings(const options *options);
@@ -84,6 +98,12 @@ bool options_parse(options *options, int argument_count, char **arguments);
 
 /* Prints an error message to stderr, as "mica: ...". Returns EXIT_BAD. */
 int complain(const char *format, ...) MICAP_FORMAT(1, 2);
+
+/* Whether a file begins like the save of a cluster. */
+bool is_cluster_save(const char *path);
+
+/* Whether a path is that of a shared library, by its name. */
+bool is_module_path(const char *path);
 
 /* Loads a resource of any byte order, or all parts of the save of a cluster as one. Returns NULL with an error on failure. */
 mica_resource *load_any(const char *path, mica_resource_error *out_error);

@@ -64,21 +64,26 @@ const command commands[] = {
      "  -m, --module LIBRARY   the components that this library defines; files may be left out\n",
      "mo", 0, INPUTS_MAX, run_schema},
     {"run", "spawn a level and run systems",
-     "mica run [--module LIBRARY]... [options] LEVEL.mica...\n\n"
-     "Loads systems from shared libraries (see include/mica/module.h), spawns the levels, runs frames, and prints the time of\n"
-     "each system and the hash of the world, which is the same for any number of workers.\n\n"
-     "  -m, --module LIBRARY   load this library, in the order given, before the levels\n"
+     "mica run [options] [--module] LIBRARY... [LEVEL.mica...]\n\n"
+     "Loads systems from shared libraries (see include/mica/module.h), spawns the levels, lets the modules create what a new\n"
+     "run starts with, runs frames, and prints the time of each system and the hash of the world, which is the same for any\n"
+     "number of workers.\n\n"
+     "  -m, --module LIBRARY   load this library, in the order given, before the levels. A file with the suffix .so needs no\n"
+     "                         --module\n"
      "  -n, --frames COUNT     number of frames. Default: 60\n"
      "  -t, --dt SECONDS       length of a frame. Default: 1/60\n"
      "  -w, --workers COUNT    number of threads. Default: the number of cores\n"
      "  -r, --root FOLDER      the folder of the resources that levels refer to. Default: the folder of the first level\n"
      "  -S, --save FILE        save the world at the end\n"
+     "  -e, --seed NUMBER      of random numbers, 1 to 2^63 - 1. Default: those of Mica\n"
      "  -x, --expect HASH      exit code 1, and nothing saved, if the final hash of the world is another\n"
      "  -u, --skip-unknown     skip components that no module defines; without it they are an error\n"
      "  -R, --record FILE      record the run, for mica replay\n"
      "  -D, --detail DETAIL    how precisely a recording locates a difference: world (the tick), slices (component and rows)\n"
      "                         or entities\n"
      "  -y, --systems          and the system: systems run one by one, and the world is hashed after each\n"
+     "  -M, --cluster          on all processes of mpirun, with the same result for any number of them: the module describes the\n"
+     "                         cluster (mica_module_cluster). A level can be the save of a cluster, and --save writes one\n"
 #ifdef MICA_WITH_INSPECT
      "  -i, --inspect          print an address for mica inspect, and run frames in real time; frames of a pause do not count\n"
 #endif
@@ -89,13 +94,14 @@ const command commands[] = {
      "ones continue, with a message.\n\n"
      "A report of the world ends the run: with exit code 2 before the first frame, and 1 after the frame that reported it.\n"
      "Nothing is saved then.\n\n"
-     "  mica run --module ./libgame.so --frames 600 --save end.mica level.mica\n",
+     "  mica run --module ./libgame.so --frames 600 --save end.mica level.mica\n"
+     "  mpirun -n 4 mica run --cluster ./libflock.so --frames 600 --save end.mica\n",
 #ifdef MICA_WITH_INSPECT
-     "mntwrSxuRDyWqji",
+     "mntwrSxuRDyWqjeMi",
 #else
-     "mntwrSxuRDyWqj",
+     "mntwrSxuRDyWqjeM",
 #endif
-     1, INPUTS_MAX, run_run},
+     0, INPUTS_MAX, run_run},
     {"replay", "run a recording again and compare",
      "mica replay [--module LIBRARY]... [options] RECORDING LEVEL.mica...\n\n"
      "Sets up the world as mica run does, runs the frames of the recording with their input, and compares the hash of each. Exit\n"
@@ -124,6 +130,38 @@ const command commands[] = {
      "\n"
      "  mica query level.mica \"Position, Velocity, !Frozen\"\n",
      "jpA", 2, 2, run_query},
+#ifdef MICA_WITH_SQL
+    {"sweep", "run a model with many parameters and seeds",
+     "mica sweep [options] LIBRARY... [LEVEL.mica...] --out RESULTS.db\n\n"
+     "Runs a model (a module for mica run) once for each combination of parameters and seeds, in processes of their own, and\n"
+     "writes measurements to a SQLite database: table runs has a row per run, table samples one per run and sample. Started by\n"
+     "mpirun, the ranks share the runs, and rank 0 writes. The rows do not depend on the number of processes. Another call\n"
+     "continues where the last one ended, and adds runs for new values and seeds.\n\n"
+     "  -v, --vary PARAMETER=VALUES\n"
+     "                         a field of a singleton: Settings.speed, or speed if no other singleton has such a field. VALUES\n"
+     "                         is FIRST:LAST, FIRST:LAST:STEP or VALUE,VALUE,... May be repeated: all combinations are run\n"
+     "  -E, --seeds SEEDS      COUNT (1 to COUNT) or FIRST:LAST. Default: 1\n"
+     "  -a, --measure COLUMN=MEASUREMENT\n"
+     "                         in addition to those of the module (mica_module_measurements); COLUMN= may be left out:\n"
+     "                         \"count: Rabbit, !Dead\", \"sum: Energy.value\" (also mean, minimum, maximum) or\n"
+     "                         \"value: Settings.speed\"\n"
+     "  -N, --every FRAMES     write a sample every so many frames. Default: measurements only at the end\n"
+     "  -o, --out FILE         the database\n"
+     "  -n, --frames COUNT     number of frames of a run. Default: 60\n"
+     "  -t, --dt SECONDS       length of a frame. Default: 1/60\n"
+     "  -J, --processes COUNT  of this computer. Default: the number of cores; under mpirun 1 per rank\n"
+     "  -T, --time-limit SECONDS\n"
+     "                         end runs that take longer; their row says so\n"
+     "  -Y, --retry            run again what failed in an earlier call\n"
+     "  -m, --module LIBRARY, -r, --root FOLDER, -u, --skip-unknown\n"
+     "                         as for mica run\n"
+     "  -q, --quiet            print only errors\n\n"
+     "Exit code 1 if runs failed: column message of table runs has the reasons.\n\n"
+     "  mica sweep ./libforest.so --vary speed=1:5 --seeds 100 --frames 1000 --every 100 --out results.db\n"
+     "  mpirun -n 64 mica sweep ./libforest.so --vary speed=1:5 --seeds 1000 --out results.db\n"
+     "  sqlite3 results.db 'select speed, avg(rabbits) from runs group by speed'\n",
+     "vEaNontJTYmruq", 0, INPUTS_MAX, run_sweep},
+#endif
 #ifdef MICA_WITH_INSPECT
     {"inspect", "look into running programs, saves and levels",
      "mica inspect [options] URL|FILE...\n\n"
@@ -173,8 +211,12 @@ bool ends_with(const char *text, const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* Whether a file begins like the save of a cluster. */
-static bool is_cluster_save(const char *path)
+bool is_module_path(const char *path)
+{
+    return ends_with(path, ".so") || ends_with(path, ".dylib") || ends_with(path, ".dll");
+}
+
+bool is_cluster_save(const char *path)
 {
     char begin[sizeof "mica cluster save"] = "";
     FILE *file = fopen(path, "rb");

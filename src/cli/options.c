@@ -1,6 +1,7 @@
 #include "cli/cli.h"
 #include "mica/task.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,8 @@ static const option known[] = {
     {"csv", 'C', WITHOUT},   {"plan", 'p', WITHOUT},   {"watch", 'W', WITHOUT},
     {"inspect", 'i', WITHOUT}, {"port", 'P', WITH}, {"token", 'k', WITH},
     {"arrow", 'A', WITH},
+    {"cluster", 'M', WITHOUT}, {"seed", 'e', WITH}, {"vary", 'v', WITH}, {"seeds", 'E', WITH}, {"measure", 'a', WITH},
+    {"every", 'N', WITH}, {"out", 'o', WITH}, {"processes", 'J', WITH}, {"time-limit", 'T', WITH}, {"retry", 'Y', WITHOUT},
     {"help", 'h', WITHOUT},
 };
 
@@ -61,11 +64,55 @@ static bool read_count(const options *options, const char *what, const char *val
             false);
 }
 
+static bool add_text(const options *options, const char *what, const char *value, const char **texts, uint32_t *count)
+{
+    if (*count == OPTION_TEXTS_MAX)
+        return complain("%s: too many %s", options->command, what), false;
+    texts[(*count)++] = value;
+    return true;
+}
+
+/* Reads seconds: more than 0, up to `most`. */
+static bool read_seconds(const options *options, const char *what, const char *value, float most, float *out)
+{
+    char *after;
+    *out = strtof(value, &after);
+    return (after != value && !*after && *out > 0 && *out <= most) ||
+           (complain("%s: %s more than 0 and up to %g seconds, not \"%s\"", options->command, what, (double)most,
+                     value),
+            false);
+}
+
+/* The options of mica sweep. */
+static bool set_for_sweep(options *options, char letter, const char *value)
+{
+    switch (letter) {
+    case 'v': return add_text(options, "parameters", value, options->varied, &options->varied_count);
+    case 'a': return add_text(options, "measurements", value, options->measured, &options->measured_count);
+    case 'E': options->seeds = value; return true;
+    case 'N': return read_count(options, "frames between samples", value, 1, 1000000000, &options->sample_frames);
+    case 'J': return read_count(options, "processes", value, 1, PROCESSES_MAX, &options->process_count);
+    case 'Y': options->retry = true; return true;
+    default: return read_seconds(options, "a run lasts", value, 1e7f, &options->time_limit);
+    }
+}
+
+static bool read_seed(options *options, const char *value)
+{
+    char *after;
+    errno = 0;
+    long long seed = strtoll(value, &after, 10);
+    options->seed = (uint64_t)seed;
+    return (after != value && !*after && !errno && seed >= 1) ||
+           (complain("%s: a seed is 1 to 9223372036854775807, not \"%s\"", options->command, value), false);
+}
+
 /* The options of mica run. */
 static bool set_for_run(options *options, char letter, const char *value)
 {
-    char *after;
     switch (letter) {
+    case 'M': options->cluster = true; return true;
+    case 'e': return read_seed(options, value);
     case 'S': options->save = value; return true;
     case 'R': options->record = value; return true;
     case 'y': options->systems = true; return true;
@@ -79,20 +126,13 @@ static bool set_for_run(options *options, char letter, const char *value)
     case 'W': options->watch = true; return true;
     case 'n': return read_count(options, "frames", value, 0, 1000000000, &options->frame_count);
     case 'w': return read_count(options, "workers", value, 1, MICA_WORKERS_MAX, &options->worker_count);
-    case 'm':
-        if (options->module_count == sizeof options->modules / sizeof *options->modules)
-            return complain("%s: too many modules", options->command), false;
-        options->modules[options->module_count++] = value;
-        return true;
+    case 'm': return add_text(options, "modules", value, options->modules, &options->module_count);
+    case 't': return read_seconds(options, "a frame lasts", value, 3600, &options->dt);
     case 'x':
         options->expected_hash = value;
         return (strlen(value) == 16 && strspn(value, "0123456789abcdef") == 16) ||
                (complain("%s: a hash has 16 digits from 0 to f, not \"%s\"", options->command, value), false);
-    default:
-        options->dt = strtof(value, &after);
-        return (after != value && !*after && options->dt > 0 && options->dt <= 3600) ||
-               (complain("%s: a frame lasts more than 0 and up to 3600 seconds, not \"%s\"", options->command, value),
-                false);
+    default: return set_for_sweep(options, letter, value);
     }
 }
 
@@ -112,11 +152,7 @@ static bool set(options *options, char letter, const char *value)
     case 'P': return read_count(options, "port", value, 1, 65535, &options->port);
     case 'k': options->token = value; return true;
     case 'A': options->arrow = value; return true;
-    case 's':
-        if (options->schema_count == sizeof options->schemas / sizeof *options->schemas)
-            return complain("%s: too many schemas", options->command), false;
-        options->schemas[options->schema_count++] = value;
-        return true;
+    case 's': return add_text(options, "schemas", value, options->schemas, &options->schema_count);
     case 'b':
         options->byte_order = strcmp(value, "little") == 0 ? MICA_BYTE_ORDER_LITTLE
                               : strcmp(value, "big") == 0  ? MICA_BYTE_ORDER_BIG
@@ -160,6 +196,9 @@ bool options_parse(options *options, int argument_count, char **arguments)
             only_files = true;
         } else if (!only_files && argument[0] == '-' && argument[1]) {
             if (!take_option(options, arguments, argument_count, &i))
+                return false;
+        } else if (is_module_path(argument) && is_allowed(options, 'm') && strcmp(options->command, "schema") != 0) {
+            if (!add_text(options, "modules", argument, options->modules, &options->module_count))
                 return false;
         } else if (options->input_count == INPUTS_MAX) {
             return complain("%s: too many files", options->command), false;

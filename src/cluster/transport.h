@@ -1,4 +1,4 @@
-/* The only code that calls MPI: one rank without it, or a communicator. Every wait has a time limit: a rank that does not answer is named, and
+/* With ranks.c the only code that calls MPI: one rank without it, or a communicator. Every wait has a time limit: a rank that does not answer is named, and
  * the job ends.
  *
  * Sparse exchange: each rank sends to the few ranks that it has something for, and does not know which ranks send to it. Synchronous sends

@@ -14,6 +14,7 @@
 #include "mica/library.h"
 #include "mica/module_load.h"
 #include "mica/partition.h"
+#include "mica/ranks.h"
 #include "mica/recording.h"
 #include "mica/relation.h"
 #include "mica/prefab.h"
@@ -284,6 +285,7 @@ mica_blob *valid_blob(void);
 mica_spawned *valid_spawned(void);
 mica_watch *valid_watch(void);
 mica_modules *valid_modules(void);
+mica_ranks *valid_ranks(void);
 const mica_module_def *valid_module_def(void);
 mica_library *valid_library(void);
 mica_asset library_asset(void);

@@ -45,6 +45,16 @@ mica_cluster *valid_cluster(void)
     return the_cluster;
 }
 
+/* One rank, with a message to itself. */
+mica_ranks *valid_ranks(void)
+{
+    static mica_ranks *ranks;
+    if (!ranks)
+        ranks = mica_ranks_open();
+    REQUIRE(ranks && mica_ranks_send(ranks, 0, "hello", 5) == MICA_OK);
+    return ranks;
+}
+
 mica_lua *valid_lua(void)
 {
     static mica_lua *lua;

@@ -5,6 +5,13 @@
 
 enum { THINGS = 5000 };
 
+#ifdef WITH_CLUSTER
+#    define MPIRUN "cd '%s' && mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -n "
+#    define CLUSTER_TESTS , a_cluster_has_the_same_hash_on_any_number_of_ranks_and_continues_a_save
+#else
+#    define CLUSTER_TESTS
+#endif
+
 static void save_level(const char *name, bool with_stranger)
 {
     mica_world *world = mica_world_create(NULL);
@@ -25,6 +32,7 @@ static void prepare(void)
     snprintf(command, sizeof command, "ln -sfn '%s' '%s'", getenv("MICA_MODULES"), scratch("m"));
     ck_assert_int_eq(system(command), 0);
     ck_assert_int_eq(mica_write_file(scratch("text.so"), "text", 4, NULL), MICA_OK);
+    ck_assert_int_eq(mica_write_file(scratch("text.mica"), "text", 4, NULL), MICA_OK);
 }
 
 static const step steps[] = {
@@ -45,7 +53,19 @@ static const step steps[] = {
     {"schema -m m/counts.so", 0, "\"unit\": \"apples\", \"minimum\": 0, \"maximum\": 100000000, \"note\": \"grows\""},
     {"schema -m m/counts.so level.mica", 0, "\"unit\": \"apples\""},
     {"schema -m m/counts.so -m m/fails.so", 2, "mica_module_main of m/fails.so failed"},
-    {"run text.so", 2, "mica: text.so: at byte 4: the file has 4 bytes"},
+    {"run text.mica", 2, "mica: text.mica: at byte 4: the file has 4 bytes"},
+    {"run text.so", 2, "mica: run: text.so can't be loaded: ./text.so: "},
+    {"dump level.mica -o flat.json", 0, ""},
+    {"compile -q --schema level.mica flat.json -o flat.mica", 0, ""},
+    {"run m/counts.so -n 2", 0, "2 frames in"},
+    {"run m/counts.so level.mica -n 2", 0, "5000 entities"},
+    {"run m/counts.so --seed 0", 2, "run: a seed is 1 to 9223372036854775807, not \"0\""},
+    {"run m/counts.so --seed 99999999999999999999", 2, "run: a seed is 1 to"},
+    {"run m/watched_starts.so -n 3", 0, "1 entities"},
+    {"run m/watched_starts.so -n 3 -q --save started.mica", 0, ""},
+    {"run m/watched_starts.so -n 3 started.mica", 0, "1 entities"},
+    {"run m/watched_starts.so -n 3 level.mica", 0, "5000 entities"},
+    {"run m/watched_starts.so -n 3 flat.mica", 2, "mica: run: mica_module_start of m/watched_starts.so failed: "},
     {"run -m missing.so level.mica", 2, "mica: run: missing.so can't be loaded: ./missing.so: cannot open"},
     {"run -m text.so level.mica", 2, "mica: run: text.so can't be loaded: ./text.so: "},
     {"run -m m/unresolved.so level.mica", 2, "m/unresolved.so: undefined symbol: absent_everywhere"},
@@ -155,7 +175,55 @@ START_TEST(a_replay_names_the_first_tick_system_component_and_entity_that_differ
 }
 END_TEST
 
+#ifdef WITH_CLUSTER
+static const step cluster_steps[] = {
+    {"run --cluster m/counts.so", 2, "run: no module describes a cluster: write mica_module_cluster (mica/module.h)"},
+    {"run --cluster m/swept.so m/crowded.so", 2, "run: more than one module describes a cluster"},
+    {"run --cluster m/swept.so --watch", 2, "run: --cluster can't be combined with --watch, --record and --inspect"},
+    {"run --cluster m/swept.so -n 10 --seed 5 -q --save half.mica", 0, ""},
+    {"run --cluster m/swept.so -n 20 --seed 5 -q --save end.mica", 0, ""},
+    {"run --cluster m/swept.so half.mica level.mica", 2, "half.mica is the save of a cluster: it can't be combined"},
+    {"run --cluster m/swept.so -n 10 --seed 6 half.mica", 2, "seed"},
+    {"run --cluster m/swept.so -n 1 --save /nowhere/x.mica", 2, "/nowhere/x.mica"},
+    {"run --cluster m/swept.so -n 1 -x 0123456789abcdef", 1, ", not 0123456789abcdef\n"},
+    {"info half.mica", 0, "10 entities"},
+    {"check half.mica", 0, "sound"},
+    {"query half.mica 'Place, Mouse'", 0, "Place {\"x\": "},
+    {"sql half.mica 'select count(*) from Mouse'", 0, "10"},
+    {"diff half.mica half.mica", 0, ""},
+    {"diff half.mica end.mica", 1, "Place: {"},
+};
+
+/* The hash that the output ends with. */
+static void read_hash(char *out_hash)
+{
+    const char *hash = strstr(output, "hash ");
+    ck_assert_msg(hash, "%s", output);
+    snprintf(out_hash, 17, "%s", hash + 5);
+}
+
+START_TEST(a_cluster_has_the_same_hash_on_any_number_of_ranks_and_continues_a_save)
+{
+    prepare();
+    expect_steps(cluster_steps, COUNT_OF(cluster_steps));
+    char hash[17], command[1024];
+    ck_assert_msg(run("run --cluster m/swept.so -n 20 --seed 5") == 0, "%s", output);
+    read_hash(hash);
+    ck_assert_ptr_nonnull(strstr(output, " 10 entities"));
+    static const char *const ranks[] = {"1", "2", "4"};
+    for (uint32_t i = 0; i < COUNT_OF(ranks); ++i) {
+        snprintf(command, sizeof command, MPIRUN "%s '%s' run --cluster m/swept.so -n 20 --seed 5 -q -x %s",
+                 scratch(""), ranks[i], getenv("MICA_TOOL"), hash);
+        ck_assert_msg(system(command) == 0, "%s", command);
+        snprintf(command, sizeof command, MPIRUN "%s '%s' run --cluster m/swept.so half.mica -n 10 --seed 5 -q -x %s",
+                 scratch(""), ranks[i], getenv("MICA_TOOL"), hash);
+        ck_assert_msg(system(command) == 0, "%s", command);
+    }
+}
+END_TEST
+#endif
+
 TEST_SUITE(run, a_run_does_what_its_help_says_and_tells_what_is_wrong,
            any_number_of_workers_and_a_saved_half_way_give_the_same_hash,
            a_run_that_goes_wrong_leaves_the_old_file_and_nothing_else,
-           a_replay_names_the_first_tick_system_component_and_entity_that_differ)
+           a_replay_names_the_first_tick_system_component_and_entity_that_differ CLUSTER_TESTS)

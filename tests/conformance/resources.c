@@ -268,6 +268,7 @@ static void check_modules(void)
     world = mica_module_world(modules);
     EXPECT(mica_world_hash(world) == hash && mica_get(world, ship, Place)->x == 1);
     EXPECT(!mica_module_get_rules(modules, &rule_count) && rule_count == 0);
+    EXPECT(mica_module_start_run(modules) == MICA_OK && !mica_module_find(modules, 0, "mica_module_main"));
     mica_module_unload(modules);
 }
 

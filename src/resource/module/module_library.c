@@ -72,9 +72,11 @@ mica_result micap_module_open(mica_world *world, const char *path, bool as_copy,
     }
     void *main = micap_dynamic_library_find(library, "mica_module_main");
     void *rules = micap_dynamic_library_find(library, "mica_module_rules");
+    void *start = micap_dynamic_library_find(library, "mica_module_start");
     *out_library = (micap_module_library){.library = library, .base = micap_dynamic_library_base(main)};
     memcpy(&out_library->main, &main, sizeof main); /* ISO C has no cast from an object to a function */
     memcpy(&out_library->rules, &rules, sizeof rules);
+    memcpy(&out_library->start, &start, sizeof start);
     return MICA_OK;
 }
 
@@ -102,6 +104,11 @@ bool micap_module_is_registered(const mica_world *world, const micap_module_libr
         if (is_used_by(mica_component_type(at), library->base))
             return true;
     return false;
+}
+
+const void *micap_module_symbol(const micap_module_library *library, const char *name)
+{
+    return micap_dynamic_library_find(library->library, name);
 }
 
 void micap_module_close(micap_module_library *library)

@@ -15,6 +15,7 @@ typedef struct micap_module_library {
     const void *base; /* where it is mapped */
     micap_module_main_fn main;
     micap_module_rules_fn rules; /* NULL: none */
+    micap_module_main_fn start;  /* NULL: none */
 } micap_module_library;
 
 /* Reports a formatted text and returns the result. */
@@ -25,6 +26,9 @@ mica_result micap_module_open(mica_world *world, const char *path, bool as_copy,
 
 /* Whether the registry of components, which lives as long as the process, has pointers into the library. */
 bool micap_module_is_registered(const mica_world *world, const micap_module_library *library);
+
+/* The address of what a library exports; NULL: nothing of this name. */
+const void *micap_module_symbol(const micap_module_library *library, const char *name);
 
 void micap_module_close(micap_module_library *library);
 

@@ -225,6 +225,33 @@ const mica_resource_rule *mica_module_get_rules(const mica_modules *modules, uin
     return modules->current.rules;
 }
 
+mica_result mica_module_start_run(mica_modules *modules)
+{
+    if (MICAP_MISSING(NULL, modules))
+        return MICA_ERROR_INVALID;
+    const generation *current = &modules->current;
+    if (is_refused(modules, mica_is_deferred(current->world), __func__))
+        return MICA_ERROR_REFUSED;
+    mica_result result = MICA_OK;
+    modules->is_busy = true;
+    for (uint32_t i = 0; result == MICA_OK && i < current->library_count; ++i) {
+        result = current->libraries[i].start ? current->libraries[i].start(current->world) : MICA_OK;
+        if (result != MICA_OK)
+            micap_module_fail(current->world, result, "mica_module_start of %s failed: %s", modules->paths[i],
+                              mica_result_text(result));
+    }
+    modules->is_busy = false;
+    return result;
+}
+
+const void *mica_module_find(const mica_modules *modules, uint32_t position, const char *name)
+{
+    if (MICAP_MISSING(NULL, modules) || MICAP_MISSING(modules->current.world, name))
+        return NULL;
+    const generation *current = &modules->current;
+    return position < current->library_count ? micap_module_symbol(&current->libraries[position], name) : NULL;
+}
+
 /* Packs the world with its state; without one, the copy would have other handles. */
 static mica_result pack(const mica_modules *modules, mica_blob *out_blob)
 {

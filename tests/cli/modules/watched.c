@@ -85,3 +85,16 @@ MICA_MODULE(world)
     mica_system_add(world, MICA_SYSTEM_ONCE_WITH(replace_file, (.phase = MICA_PHASE_END)));
     return MICA_OK;
 }
+
+#ifdef STARTS /* once in a run, whatever is reloaded; refuses a world that has started */
+mica_result mica_module_start(mica_world *world)
+{
+    if (mica_world_get_stats(world).entity_count)
+        return MICA_ERROR_EXISTS;
+    mica_create(world, MICA_WITH(Number, {3}));
+    return MICA_OK;
+}
+
+extern MICA_EXPORT const char note_of_module[];
+const char note_of_module[] = "what a program looks up";
+#endif

@@ -315,6 +315,7 @@ static void reload_in_exclusive(const mica_frame *frame)
 {
     (void)frame;
     inside_result = mica_module_reload(running);
+    ck_assert_int_eq(mica_module_start_run(running), MICA_ERROR_REFUSED);
 }
 
 static mica_result set_up_inside(mica_world *world, void *context)
@@ -349,6 +350,7 @@ START_TEST(reloads_inside_frames_systems_and_entry_points_are_refused)
     step(modules, 1);
     ck_assert_int_eq(inside_result, MICA_ERROR_REFUSED);
     expect_report(&heard, MICA_ERROR_REFUSED, "mica_module_reload: refused inside a frame");
+    expect_report(&heard, MICA_ERROR_REFUSED, "mica_module_start_run: refused inside a frame");
     mica_world *world = mica_module_world(modules);
     mica_defer(world);
     mica_create(world);
@@ -420,6 +422,36 @@ START_TEST(rules_of_modules_are_used_by_reloads_and_by_the_program)
     expect_report(&heard, MICA_ERROR_DATA, "the spawn function of component Number refused");
     unload(modules);
     mica_library_destroy(library);
+}
+END_TEST
+
+START_TEST(a_new_run_starts_with_what_modules_create)
+{
+    mica_modules *modules = load("watched_starts");
+    ck_assert_ptr_nonnull(modules);
+    mica_world *world = mica_module_world(modules);
+    ck_assert_uint_eq(mica_world_get_stats(world).entity_count, 0);
+    ck_assert_int_eq(mica_module_start_run(modules), MICA_OK);
+    ck_assert_uint_eq(mica_world_get_stats(world).entity_count, 1);
+    expect_no_report(&heard);
+    ck_assert_int_eq(mica_module_start_run(modules), MICA_ERROR_EXISTS);
+    expect_report(&heard, MICA_ERROR_EXISTS, "mica_module_start of game.so failed: ");
+    ck_assert_int_eq(mica_module_reload(modules), MICA_OK);
+    ck_assert_uint_eq(mica_world_get_stats(mica_module_world(modules)).entity_count, 1);
+    unload(modules);
+}
+END_TEST
+
+START_TEST(what_a_module_exports_is_found_by_its_name)
+{
+    mica_modules *modules = load("watched_starts");
+    ck_assert_ptr_nonnull(modules);
+    ck_assert_str_eq(mica_module_find(modules, 0, "note_of_module"), "what a program looks up");
+    ck_assert_ptr_nonnull(mica_module_find(modules, 0, "mica_module_start"));
+    ck_assert_ptr_null(mica_module_find(modules, 0, "mica_module_rules"));
+    ck_assert_ptr_null(mica_module_find(modules, 1, "note_of_module"));
+    expect_no_report(&heard);
+    unload(modules);
 }
 END_TEST
 
@@ -511,5 +543,6 @@ TEST_SUITE(module_load, a_reload_swaps_systems_and_handlers_and_migrates_layouts
            functions_of_components_stay_where_the_registry_finds_them,
            reloads_inside_frames_systems_and_entry_points_are_refused,
            a_component_that_is_dropped_is_an_error_or_skipped, modules_in_place_are_not_reloaded,
-           rules_of_modules_are_used_by_reloads_and_by_the_program, several_modules_share_a_world,
-           invalid_arguments_have_no_effect, memory_that_runs_out_leaves_the_old_modules_or_none)
+           rules_of_modules_are_used_by_reloads_and_by_the_program, a_new_run_starts_with_what_modules_create,
+           what_a_module_exports_is_found_by_its_name, several_modules_share_a_world, invalid_arguments_have_no_effect,
+           memory_that_runs_out_leaves_the_old_modules_or_none)
