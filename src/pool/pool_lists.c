@@ -82,8 +82,8 @@ void micap_pool_append_list(mica_pool *pool, const mica_entity *entities, uint32
         append_packed(pool, entities, count, version);
     pool->count += count;
     pool->stamp += count;
-    for (uint32_t i = 0; pool->group && i < count; ++i) /* each changes places with one before it */
-        micap_group_enter(pool->group, entities[i], version);
+    if (pool->group && count)
+        micap_group_enter_list(pool->group, entities, count, version);
 }
 
 /* How many entities, from the first on, own consecutive rows, which begin with that of the first. */
