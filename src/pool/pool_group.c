@@ -23,6 +23,28 @@ void micap_group_enter(micap_pool_group *group, mica_entity entity, mica_version
     ++group->count;
 }
 
+/* Whether rows after the front belong to these entities in all pools. */
+static bool are_next(const micap_pool_group *group, const mica_entity *entities, uint32_t count)
+{
+    for (uint32_t i = group->pool_count; i-- > 0;) {
+        const mica_pool *pool = group->pools[i];
+        if (pool->row_limit - group->count < count ||
+            memcmp(pool->owners + group->count, entities, count * sizeof *entities) != 0)
+            return false;
+    }
+    return true;
+}
+
+void micap_group_enter_list(micap_pool_group *group, const mica_entity *entities, uint32_t count, mica_version version)
+{
+    if (are_next(group, entities, count)) { /* they are where they belong */
+        group->count += count;
+        return;
+    }
+    for (uint32_t i = 0; i < count; ++i)
+        micap_group_enter(group, entities[i], version);
+}
+
 uint32_t micap_group_leave(mica_pool *pool, uint32_t row, mica_version version)
 {
     micap_pool_group *group = pool->group;

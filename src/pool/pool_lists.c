@@ -27,27 +27,48 @@ static void append_packed(mica_pool *pool, const mica_entity *entities, uint32_t
     pool->row_limit += count;
 }
 
+/* How many entities, from the first on, have indices that follow each other, rising or, as free handles do, falling. */
+static uint32_t indices_run(const mica_entity *entities, uint32_t count, uint32_t *out_lowest)
+{
+    uint32_t first = entities[0].index, run = 1;
+    bool falls = count > 1 && entities[1].index + 1 == first;
+    for (uint32_t next = first; run < count && entities[run].index == (falls ? --next : ++next);)
+        ++run;
+    *out_lowest = falls ? first - (run - 1) : first;
+    return run;
+}
+
+/* Flips the bits of rows [row, row + count). */
+static void flip_bits(uint64_t *present, uint32_t row, uint32_t count)
+{
+    for (uint32_t bits; count; row += bits, count -= bits) {
+        bits = 64 - row % 64 < count ? 64 - row % 64 : count;
+        present[row / 64] ^= UINT64_MAX >> (64 - bits) << row % 64;
+    }
+}
+
 /* Adds or removes the rows of a direct index, or the bits of a tag. */
 static void flip_direct(mica_pool *pool, const mica_entity *entities, uint32_t count, mica_version version, bool adds)
 {
-    uint64_t *const present = pool->present;
-    for (uint32_t i = 0; pool->undo->before && i < count; ++i)
-        micap_pool_touch_bit(pool, entities[i].index);
-    for (uint32_t i = 0; i < count; ++i) {
-        uint32_t row = entities[i].index;
-        present[row / 64] ^= (uint64_t)1 << row % 64;
-    }
-    if (pool->kind == MICAP_POOL_TAG)
-        return;
+    bool is_tag = pool->kind == MICAP_POOL_TAG;
     mica_entity *const owners = pool->owners;
     uint32_t limit = pool->row_limit;
-    for (uint32_t i = 0; i < count; ++i) {
-        uint32_t row = entities[i].index;
-        micap_pool_preserve(pool, row, 1);
-        owners[row] = adds ? entities[i] : mica_nil();
-        micap_pool_stamps(pool, row)[0] = version;
-        limit = row < limit ? limit : row + 1;
+    for (uint32_t i = 0; pool->undo->before && i < count; ++i)
+        micap_pool_touch_bit(pool, entities[i].index);
+    for (uint32_t i = 0, run; i < count; i += run) {
+        uint32_t row;
+        run = indices_run(entities + i, count - i, &row);
+        flip_bits(pool->present, row, run);
+        if (is_tag)
+            continue;
+        micap_pool_preserve(pool, row, run);
+        for (uint32_t k = i; k < i + run; ++k)
+            owners[entities[k].index] = adds ? entities[k] : mica_nil();
+        stamp_rows(pool, row, run, version);
+        limit = row + run > limit ? row + run : limit;
     }
+    if (is_tag)
+        return;
     pool->row_limit = limit;
     if (!adds)
         micap_pool_lower_limit(pool);
@@ -61,8 +82,8 @@ void micap_pool_append_list(mica_pool *pool, const mica_entity *entities, uint32
         append_packed(pool, entities, count, version);
     pool->count += count;
     pool->stamp += count;
-    for (uint32_t i = 0; pool->group && i < count; ++i) /* each changes places with one before it */
-        micap_group_enter(pool->group, entities[i], version);
+    if (pool->group && count)
+        micap_group_enter_list(pool->group, entities, count, version);
 }
 
 /* How many entities, from the first on, own consecutive rows, which begin with that of the first. */

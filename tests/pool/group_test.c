@@ -162,6 +162,71 @@ START_TEST(walking_a_group_is_one_view_of_plain_arrays)
 }
 END_TEST
 
+enum { LISTED = 40 };
+
+/* Creates entities with the first components of a group, at once or one after the other. */
+static void create_listed(mica_world *world, const mica_component *components, uint32_t count, bool at_once,
+                          mica_entity *out)
+{
+    Item items[LISTED];
+    mica_value values[POOLS];
+    for (uint32_t i = 0; i < LISTED; ++i)
+        items[i] = item_of(i);
+    for (uint32_t i = 0; i < count; ++i)
+        values[i] = item_value(components[i], items);
+    if (at_once)
+        ck_assert_int_eq(mica_create_many(world, LISTED, values, count, out), MICA_OK);
+    for (uint32_t k = 0; !at_once && k < LISTED; ++k) {
+        for (uint32_t i = 0; i < count; ++i)
+            values[i].data = &items[k];
+        out[k] = mica_create_id(world, values, count);
+    }
+}
+
+static void expect_same_rows(mica_world *const *worlds, const mica_component *components)
+{
+    for (uint32_t i = 0; i < POOLS; ++i) {
+        const mica_pool *left = mica_pool_of_id(worlds[0], components[i]),
+                        *right = mica_pool_of_id(worlds[1], components[i]);
+        ck_assert_uint_eq(mica_pool_row_count(left), mica_pool_row_count(right));
+        ck_assert_uint_eq(mica_pool_get_stats(left).group_count, mica_pool_get_stats(right).group_count);
+        ck_assert_mem_eq(mica_pool_owners(left), mica_pool_owners(right),
+                         mica_pool_row_count(left) * sizeof(mica_entity));
+    }
+    ck_assert(mica_world_hash(worlds[0]) == mica_world_hash(worlds[1]));
+}
+
+START_TEST(lists_enter_and_leave_a_group_as_single_entities_do)
+{
+    mica_world *worlds[2];
+    mica_component components[POOLS];
+    for (uint32_t w = 0; w < 2; ++w) {
+        mica_entity all[LISTED], some[LISTED];
+        worlds[w] = open_world(&heard);
+        for (uint32_t i = 0; i < POOLS; ++i)
+            components[i] = variant_component(&kinds[_i], (char)('a' + i));
+        ck_assert_int_eq(mica_group_id(worlds[w], components, POOLS), MICA_OK);
+        create_listed(worlds[w], components, POOLS, w == 0, all); /* in step */
+        create_listed(worlds[w], components, POOLS - 1, w == 0, some);
+        create_listed(worlds[w], components, POOLS, w == 0, all); /* others are in the way */
+        mica_query *query =
+            mica_query_create(worlds[w], MICA_QUERY({.component = components[0], .access = MICA_ACCESS_HAS}));
+        if (w == 0)
+            ck_assert_int_eq(mica_add_all_id(query, (mica_value){.component = components[POOLS - 1]}), MICA_OK);
+        for (uint32_t i = 0; w == 1 && i < LISTED; ++i)
+            mica_add_id(worlds[w], some[i], components[POOLS - 1]);
+        if (w == 0)
+            mica_destroy_many(worlds[w], all, LISTED / 2);
+        for (uint32_t i = 0; w == 1 && i < LISTED / 2; ++i)
+            mica_destroy(worlds[w], all[i]);
+        ck_assert_int_eq(mica_world_validate(worlds[w]), MICA_OK);
+    }
+    expect_same_rows(worlds, components);
+    close_world(worlds[0], &heard);
+    close_world(worlds[1], &heard);
+}
+END_TEST
+
 START_TEST(sorting_one_pool_of_a_group_sorts_the_shared_rows_of_all)
 {
     if (kinds[_i].split)
@@ -297,6 +362,7 @@ int main(void)
     tcase_add_loop_test(cases, walking_a_group_is_one_view_of_plain_arrays, 0, 3); /* a switch is asked row by row */
     tcase_add_loop_test(cases, a_restored_world_has_the_groups_of_its_snapshot, 0, COUNT_OF(kinds));
     tcase_add_test(cases, an_invalid_group_is_rejected);
+    tcase_add_loop_test(cases, lists_enter_and_leave_a_group_as_single_entities_do, 0, 2);
     tcase_add_loop_test(cases, walking_a_group_is_one_view_of_plain_arrays, 4, 5);
     tcase_add_loop_test(cases, sorting_one_pool_of_a_group_sorts_the_shared_rows_of_all, 0, COUNT_OF(kinds));
     tcase_add_loop_test(cases, a_sort_is_stable, 0, 2);

@@ -150,24 +150,26 @@ static uint32_t commit_fresh(mica_world *world, micap_row spot, uint32_t count, 
     return run;
 }
 
-/* Free slots are often a list of neighbours, as what was spawned together was freed together. Seeing first how far that goes
- * spares waiting for each record to name the next. */
+/* Free slots are often a list of neighbours, as what was spawned together was freed together: in rising order, or in falling order if it
+ * was freed one after the other. Seeing first how far that goes spares waiting for each record to name the next. */
 static uint32_t commit_free(mica_world *world, micap_row spot, uint32_t count, mica_entity *out)
 {
     micap_entities *entities = &world->entities;
     uint32_t page_index = entities->first_page - 1;
     micap_page *page = &entities->pages[page_index];
-    uint32_t slot = page->first_free, run = 1;
-    uint64_t *records = page->records + slot;
-    while (run < count && micap_record_row(records[run - 1]) == slot + run)
+    uint64_t *const records = page->records;
+    const uint32_t first = page->first_free, base = page_index << MICAP_PAGE_SHIFT;
+    const uint32_t step = micap_record_row(records[first]) + 1 == first ? UINT32_MAX : 1;
+    uint32_t run = 1, last = first;
+    for (; run < count && micap_record_row(records[last]) == last + step; last += step)
         ++run;
-    uint32_t next = micap_record_row(records[run - 1]);
-    for (uint32_t i = 0; i < run; ++i)
-        micap_touch_record(entities, page_index << MICAP_PAGE_SHIFT | (slot + i));
-    for (uint32_t i = 0; i < run; ++i) {
-        uint32_t generation = micap_record_generation(records[i]);
-        records[i] = micap_record_pack(generation, spot.chunk->number, spot.row + i);
-        out[i] = (mica_entity){page_index << MICAP_PAGE_SHIFT | (slot + i), generation};
+    uint32_t next = micap_record_row(records[last]);
+    for (uint32_t i = 0; entities->undo->before && i < run; ++i)
+        micap_touch_record(entities, base | (first + i * step));
+    for (uint32_t i = 0, slot = first; i < run; ++i, slot += step) {
+        uint32_t generation = micap_record_generation(records[slot]);
+        records[slot] = micap_record_pack(generation, spot.chunk->number, spot.row + i);
+        out[i] = (mica_entity){base | slot, generation};
     }
     page->first_free = (uint16_t)next;
     if (next == MICAP_SLOT_END)

@@ -63,12 +63,29 @@ static const void *element(const mica_pool *pool, source source, uint32_t k)
     return source.from ? source.from + (size_t)(k % source.period) * pool->value_bytes : NULL;
 }
 
+/* The same for values that are only copied. */
+static void copy_in_place(const mica_pool *pool, source source, const mica_entity *entities, uint32_t count)
+{
+    const size_t bytes = pool->value_bytes;
+    if (!pool->present && source.from && source.period >= count) { /* next to each other */
+        memcpy(micap_pool_value(pool, pool->row_limit), source.from, count * bytes);
+        return;
+    }
+    for (uint32_t k = 0; bytes && k < count; ++k) {
+        char *to = micap_pool_value(pool, raw_row(pool, entities, k));
+        if (source.from)
+            micap_copy_inline(to, source.from + (source.period >= count ? k : k % source.period) * bytes, bytes);
+        else
+            micap_zero_trivial(to, bytes);
+    }
+}
+
 /* Constructs the values in raw rows that have no owner yet. */
 static bool make_in_place(mica_world *world, mica_pool *pool, source source, const mica_entity *entities,
                           uint32_t count)
 {
-    if (pool->changes_fast && !pool->present && source.from && source.period >= count) { /* next to each other */
-        memcpy(micap_pool_value(pool, pool->row_limit), source.from, (size_t)count * pool->value_bytes);
+    if (pool->changes_fast) {
+        copy_in_place(pool, source, entities, count);
         return true;
     }
     for (uint32_t k = 0; k < count; ++k) {

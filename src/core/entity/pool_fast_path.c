@@ -72,17 +72,24 @@ static MICAP_INLINE bool remove_mapped(mica_world *world, mica_pool *pool, mica_
     return true;
 }
 
-/* The same for another pool; a tag knows no generations. */
-static inline bool remove_other(mica_world *world, mica_pool *pool, mica_entity entity)
+/* The same for a direct index, or a tag, which knows no generations. */
+static MICAP_INLINE bool remove_direct(mica_world *world, mica_pool *pool, mica_entity entity)
 {
-    if (!pool->present) {
-        if (!micap_pool_remove_packed(pool, entity, micap_version(world)))
-            return false;
-    } else {
-        if (micap_pool_row(pool, entity) == MICAP_ROW_NONE)
-            return false;
-        micap_pool_remove_direct(pool, entity.index, micap_version(world), false);
-    }
+    bool is_tag = pool->kind == MICAP_POOL_TAG;
+    uint32_t limit = is_tag ? pool->present_words * 64 : pool->row_limit;
+    if (entity.index >= limit || !micap_bit(pool->present, entity.index) ||
+        !(is_tag ? is_living(world, entity) : mica_same(pool->owners[entity.index], entity)))
+        return false;
+    leave_mask(world, pool, entity.index);
+    micap_pool_remove_direct(pool, entity.index, micap_version(world), false);
+    return true;
+}
+
+/* The same for a hash, or in a group. */
+static inline bool remove_packed(mica_world *world, mica_pool *pool, mica_entity entity)
+{
+    if (!micap_pool_remove_packed(pool, entity, micap_version(world)))
+        return false;
     leave_mask(world, pool, entity.index);
     return true;
 }
@@ -112,7 +119,7 @@ void *micap_pooled_add_or_any(mica_world *world, mica_entity entity, mica_compon
 }
 
 /* Replaces the value of a row, if the entity has one. A tag has no value, and does not know whether it is alive. */
-static inline bool overwrite(mica_world *world, mica_pool *pool, mica_entity entity, const char *from)
+static MICAP_INLINE bool overwrite(mica_world *world, mica_pool *pool, mica_entity entity, const char *from)
 {
     uint32_t row = micap_pool_row(pool, entity);
     if (row == MICAP_ROW_NONE || pool->kind == MICAP_POOL_TAG)
@@ -158,8 +165,8 @@ bool micap_pooled_set_or_any(mica_world *world, mica_entity entity, mica_value v
 
 static MICAP_NOINLINE bool remove_other_or_any(mica_world *world, mica_pool *pool, mica_entity entity)
 {
-    return (is_living(world, entity) && remove_other(world, pool, entity)) ||
-           micap_remove_any(world, entity, pool->type->id);
+    bool removed = pool->present ? remove_direct(world, pool, entity) : remove_packed(world, pool, entity);
+    return removed || micap_remove_any(world, entity, pool->type->id);
 }
 
 bool micap_pooled_remove_or_any(mica_world *world, mica_entity entity, mica_component component)
@@ -198,7 +205,7 @@ void micap_pooled_add_many(mica_world *world, mica_pool *pool, const mica_entity
 void micap_pooled_remove_many(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count)
 {
     for (uint32_t i = 0; i < count && pool->group; ++i)
-        remove_other(world, pool, entities[i]);
+        remove_packed(world, pool, entities[i]);
     if (pool->group)
         return;
     micap_pool_remove_list(pool, entities, count, micap_version(world));

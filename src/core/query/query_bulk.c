@@ -4,6 +4,7 @@
 #include "core/events/hooks.h"
 #include "core/entity/bulk_record.h"
 #include "core/entity/destroy.h"
+#include "core/entity/destroy_list.h"
 #include "core/entity/pool_component.h"
 #include "core/entity/pool_fast_path.h"
 #include "core/query/entity_set.h"
@@ -598,6 +599,17 @@ mica_result mica_remove_all_id(mica_query *query, mica_component component)
     return done ? MICA_OK : micap_failure(world);
 }
 
+/* Whether something sees that entities of a selection die. */
+static bool is_any_seen(const mica_world *world, const selection *selected)
+{
+    bool is_seen = world->sees_deaths;
+    for (uint32_t i = 0; i < selected->group_count; ++i)
+        is_seen |= micap_death_hooks(selected->groups[i].archetype) != 0;
+    for (uint32_t i = 0; !selected->group_count && !is_seen && i < selected->count; ++i)
+        is_seen = micap_death_hooks(micap_locate(world, selected->entities[i]).chunk->archetype) != 0;
+    return is_seen;
+}
+
 /* While all are still there, in runs of those that lie one after the other. */
 static void run_destroy_hooks(mica_world *world, const selection *selected)
 {
@@ -620,8 +632,8 @@ mica_result mica_destroy_all(mica_query *query)
     selection selected;
     if (!select_all(query, &selected, "query_destroy_entities")) {
         result = micap_failure(world);
-    } else if (world->has_dependents || world->refuses_deaths) {
-        mica_destroy_many(world, selected.entities, selected.count);
+    } else if (world->has_dependents || world->refuses_deaths || !is_any_seen(world, &selected)) {
+        micap_destroy_list(world, selected.entities, selected.count);
     } else {
         run_destroy_hooks(world, &selected);
         for (uint32_t i = 0; i < selected.count; ++i)

@@ -48,14 +48,22 @@ static bool slice_may_pass(const mica_pool *pool, uint32_t row, mica_version sin
     return micap_pool_stamps(pool, row)[0] > since || *micap_pool_marked(pool, row) > since;
 }
 
-/* How many rows lie in slices that all changed, or all did not. */
+/* How many rows lie in slices that all changed, or all did not: a loop over stamps only. */
 static uint32_t slices_run(const mica_pool *pool, uint32_t row, uint32_t count, mica_version since, bool changed)
 {
-    uint32_t end = row + count;
-    for (uint32_t at = row; at < end; at = slice_end(at))
-        if (slice_may_pass(pool, at, since) != changed)
-            return at - row;
-    return count;
+    const uint32_t step = pool->stamp_count, lanes = pool->data_lane_count;
+    const uint32_t first = pool->changed ? lanes + 1 : lanes ? 1 : 0, last = pool->changed ? first : lanes;
+    const uint32_t slice_count = (row % MICA_SLICE_ROWS + count + MICA_SLICE_ROWS - 1) / MICA_SLICE_ROWS;
+    const mica_version *stamps = micap_pool_stamps(pool, row);
+    uint32_t slice = 0;
+    for (; slice < slice_count; ++slice, stamps += step) {
+        bool may_pass = stamps[0] > since || micap_stamp_version(MICAP_LOAD(&stamps[first], MICAP_RELAXED)) > since;
+        for (uint32_t i = first + 1; i <= last; ++i)
+            may_pass |= micap_stamp_version(MICAP_LOAD(&stamps[i], MICAP_RELAXED)) > since;
+        if (may_pass != changed)
+            break;
+    }
+    return slice == slice_count ? count : slice ? slice * MICA_SLICE_ROWS - row % MICA_SLICE_ROWS : 0;
 }
 
 /* How many rows from one on satisfy a term. */

@@ -214,6 +214,37 @@ START_TEST(destroying_many_is_the_same_as_one_by_one)
 }
 END_TEST
 
+/* A flush destroys entities whose rows do not follow each other together, too. */
+START_TEST(recorded_destroys_in_any_order_are_the_same_as_one_by_one)
+{
+    static const drawing drawings[] = {{6, false, 0}, {6, true, 0}, {1, true, 1}};
+    static twin many, single;
+    static mica_entity list[ENTITIES];
+    for (uint32_t i = 0; i < COUNT_OF(drawings) * 2; ++i) {
+        random_source random = {i};
+        many.heard = single.heard = 0;
+        populate(&many, 0, drawings[i / 2], random);
+        populate(&single, 0, drawings[i / 2], random);
+        uint64_t before = mica_world_hash(many.world);
+        mica_snapshot snapshot = i % 2 ? mica_snapshot_take(many.world) : (mica_snapshot){0};
+        for (uint32_t round = 0; round < 4; ++round) {
+            uint32_t count = draw_list(round, &random, &many, list);
+            mica_defer(many.world);
+            mica_destroy_many(many.world, list, count);
+            ck_assert_int_eq(mica_flush(many.world), MICA_OK);
+            destroy_one_by_one(single.world, list, count);
+            compare(&many, &single);
+        }
+        if (i % 2) {
+            ck_assert_int_eq(mica_snapshot_restore(many.world, snapshot), MICA_OK);
+            ck_assert_msg(mica_world_hash(many.world) == before, "a snapshot brings everything back");
+        }
+        close_world(many.world, &heard);
+        close_world(single.world, &heard);
+    }
+}
+END_TEST
+
 /* Rows that lie one after the other leave a pool together; what follows them in the list lies elsewhere. */
 START_TEST(components_of_a_list_leave_their_pools)
 {
@@ -301,6 +332,7 @@ int main(void)
     tcase_add_test(cases, components_of_a_list_leave_their_pools);
     tcase_add_test(cases, entities_with_two_tags_are_those_with_both);
     tcase_add_test(cases, slots_that_are_used_up_retire);
+    tcase_add_test(cases, recorded_destroys_in_any_order_are_the_same_as_one_by_one);
     tcase_set_timeout(cases, 600);
     tcase_add_loop_test(cases, destroying_many_is_the_same_as_one_by_one, 0, CIRCUMSTANCES);
     return test_run("destroy_list", cases);
