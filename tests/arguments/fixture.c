@@ -1,5 +1,6 @@
-#define _DEFAULT_SOURCE 1 /* mkdtemp */
+#define _DEFAULT_SOURCE 1
 #include "fixture.h"
+#include "observed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,54 +65,12 @@ void begin_call(const char *file, int first_line, int last_line)
     stderr_before = lseek(2, 0, SEEK_END);
 }
 
-/* What a program sees of the world beside its hash. */
-typedef struct observed {
-    mica_version since;
-    uint64_t structure;
-    uint64_t changed; /* entities with values that count as changed */
-    mica_world_stats stats;
-} observed;
-
 static observed before_reading;
-
-static uint64_t changed_since(mica_version since)
-{
-    uint64_t sum = 0;
-    for (mica_component id = 0; (id = mica_component_next(the_world, id)) != 0;) {
-        const mica_type *type = mica_component_type(id);
-        if (type->storage == MICA_STORAGE_SINGLETON || !type->size_bytes || type->relation)
-            continue;
-        mica_term term = {.component = id, .access = MICA_ACCESS_CHANGED};
-        mica_query *query = mica_query_create(the_world, &(mica_query_def){.terms = &term, .term_count = 1});
-        for (mica_view view = mica_query_begin_since(query, since); mica_view_next(&view);)
-            for (uint32_t i = 0; i < view.count; ++i)
-                sum = (sum + view.entities[i].index + id) * 0x9e3779b97f4a7c15u;
-        mica_query_destroy(query);
-    }
-    return sum;
-}
-
-/* Rows are not compared inside systems and hooks, which make no queries. */
-static observed observe(mica_version since)
-{
-    return (observed){since, mica_world_structure(the_world), is_plain ? changed_since(since) : 0,
-                      mica_world_get_stats(the_world)};
-}
-
-static bool has_touched(const observed *before)
-{
-    observed now = observe(before->since);
-    return now.structure != before->structure || now.changed != before->changed ||
-           now.stats.entity_count != before->stats.entity_count ||
-           now.stats.component_count != before->stats.component_count ||
-           now.stats.archetype_count != before->stats.archetype_count ||
-           now.stats.query_count != before->stats.query_count || now.stats.name_count != before->stats.name_count;
-}
 
 void begin_reading(const char *file, int first_line, int last_line)
 {
     if (the_world)
-        before_reading = observe(is_plain ? mica_world_mark(the_world) : 0);
+        before_reading = observe_world(the_world, is_plain ? mica_world_mark(the_world) : 0);
     begin_call(file, first_line, last_line);
     is_reading = true;
 }
@@ -132,7 +91,7 @@ void end_call(bool is_harmless)
     call_outcome.is_harmless = is_harmless;
     call_outcome.has_changed = the_world && hash_before && mica_world_hash(the_world) != hash_before;
     call_outcome.is_reader = is_reading;
-    call_outcome.has_touched = the_world && is_reading && has_touched(&before_reading);
+    call_outcome.has_touched = the_world && is_reading && is_touched(the_world, &before_reading);
     call_outcome.is_done = true;
 }
 
@@ -148,47 +107,6 @@ bool worlds_are_valid(void)
 {
     return (!the_world || mica_world_validate(the_world) == MICA_OK) &&
            (!the_other_world || mica_world_validate(the_other_world) == MICA_OK);
-}
-
-/* Files. */
-
-const char *scratch_folder(void)
-{
-    static char folder[64];
-    if (!folder[0]) {
-        snprintf(folder, sizeof folder, "/tmp/mica_arguments_XXXXXX");
-        REQUIRE(mkdtemp(folder));
-    }
-    return folder;
-}
-
-const char *scratch(const char *name)
-{
-    static char paths[16][128];
-    static unsigned next;
-    char *path = paths[next++ % 16];
-    snprintf(path, sizeof *paths, "%s/%s", scratch_folder(), name);
-    return path;
-}
-
-const char *long_text(void)
-{
-    static char text[100001];
-    memset(text, 'a', sizeof text - 1);
-    return text;
-}
-
-const char *text_file(const char *name, const char *text)
-{
-    const char *path = scratch(name);
-    FILE *file = fopen(path, "w");
-    REQUIRE(file && fputs(text, file) >= 0 && fclose(file) == 0);
-    return path;
-}
-
-FILE *valid_stdio(void)
-{
-    return tmpfile();
 }
 
 /* Functions of the program. */
