@@ -23,6 +23,15 @@ void raw_world_free(raw_world *world)
     *world = raw_world_make();
 }
 
+void *raw_allocate_large(size_t bytes)
+{
+    size_t rounded = (bytes + HUGE_PAGE_BYTES - 1) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+    void *memory = aligned_alloc(HUGE_PAGE_BYTES, rounded);
+    if (memory)
+        madvise(memory, rounded, MADV_HUGEPAGE);
+    return memory;
+}
+
 /* Takes the address of the array's pointer, whatever it points to. False, and all as before, when memory is short. */
 static bool resize(const raw_world *world, void *address_of_array, uint32_t before, uint32_t capacity,
                    size_t element_bytes)
@@ -30,11 +39,9 @@ static bool resize(const raw_world *world, void *address_of_array, uint32_t befo
     void *array;
     memcpy(&array, address_of_array, sizeof array);
     if (world->on_huge_pages && capacity * element_bytes >= HUGE_PAGE_BYTES) {
-        size_t bytes = (capacity * element_bytes + HUGE_PAGE_BYTES - 1) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
-        void *larger = aligned_alloc(HUGE_PAGE_BYTES, bytes);
+        void *larger = raw_allocate_large(capacity * element_bytes);
         if (larger == NULL)
             return false;
-        madvise(larger, bytes, MADV_HUGEPAGE);
         if (before)
             memcpy(larger, array, before * element_bytes);
         free(array);

@@ -52,6 +52,9 @@ struct raw_world {
     void *on_add_context;
 };
 
+/* Memory for a large array on huge pages, which Mica asks for too; NULL when memory is short. free releases it. */
+void *raw_allocate_large(size_t bytes);
+
 raw_world raw_world_make(void);
 void raw_world_free(raw_world *world);
 

@@ -46,10 +46,10 @@ enum {
 /* Returns the text, which ends with a zero byte; "" for NULL. Valid until the text is written, moved or destroyed. Threads: reader. */
 static inline const char *mica_text_get(const mica_text *text)
 {
+    if (MICA_EXPECT_(text && (signed char)text->private_.bytes[15] >= 0, 1)) /* in place */
+        return text->private_.bytes;
     const char *bytes = "";
-    if (text && (unsigned char)text->private_.bytes[15] <= MICA_TEXT_IN_PLACE)
-        bytes = text->private_.bytes;
-    else if (text)
+    if (text)
         memcpy(&bytes, text->private_.bytes, sizeof bytes);
     return bytes;
 }

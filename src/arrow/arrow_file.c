@@ -72,11 +72,12 @@ static int64_t number_bytes(char format)
 static bool add_pieces(micap_arrow_body *body, const struct ArrowSchema *schema, const struct ArrowArray *array)
 {
     const char *format = schema->format;
-    const int32_t *offsets = format[0] == 'u' || format[1] == 'l' ? array->buffers[1] : NULL;
+    bool has_offsets = format[0] == 'u' || format[1] == 'l';
+    const int32_t *offsets = has_offsets ? array->buffers[1] : NULL;
     int64_t length = array->length;
     if (!add_piece(body, array->buffers[0], array->null_count ? (length + 7) / 8 : 0))
         return false;
-    if (offsets && !add_piece(body, offsets, (length + 1) * (int64_t)sizeof *offsets))
+    if (has_offsets && !add_piece(body, offsets, (length + 1) * (int64_t)sizeof *offsets))
         return false;
     if (format[0] == 'u')
         return add_piece(body, array->buffers[2], offsets[length]);

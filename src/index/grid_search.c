@@ -10,6 +10,7 @@ bool micap_grid_search_init(const micap_grid *grid, micap_grid_search *search, m
     const double at[3] = {centre.x, centre.y, centre.z};
     search->radius = radius;
     search->at[2] = 0;
+    MICAP_ASSERT_HOT(grid->axis_count <= 3, "a grid has two or three axes");
     for (uint32_t i = 0; i < grid->axis_count; ++i) {
         if (at[i] - at[i] != 0)
             return false;
@@ -62,6 +63,7 @@ static MICAP_INLINE void test_entries(const micap_grid *grid, micap_grid_search 
             hits[hit_count] = (uint8_t)i;
             hit_count += distance <= limit;
         }
+        MICAP_ASSERT_HOT(hit_count <= count, "an entry is listed once");
         for (uint32_t i = 0; i < hit_count; ++i)
             if (&entries[hits[i]] != search->self)
                 keep(grid, search, &entries[hits[i]], is_torus, has_depth);

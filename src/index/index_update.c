@@ -41,24 +41,24 @@ static micap_index_change *note(scan *scan)
 }
 
 /* Tracks the words of an entity that differ from those that are known. */
-static void track(scan *scan, micap_tracked_page *page, mica_entity entity, const uint64_t *words)
+static void track(scan *scan, micap_tracked_page *page, mica_entity entity, const uint64_t *words, uint32_t width)
 {
     MICAP_ASSERT_HOT(page, "the entity has a page");
     micap_tracked *tracked = &scan->index->tracked;
     uint32_t slot = entity.index % MICAP_TRACKED_PAGE;
-    uint64_t *known = &page->words[(size_t)slot * tracked->width];
+    uint64_t *known = &page->words[(size_t)slot * width];
     bool is_new = !page->generations[slot];
     micap_index_change *change = note(scan);
     if (change) {
         change->before = (mica_entity){is_new ? 0 : entity.index, page->generations[slot]};
         change->after = entity;
-        memcpy(change->old_words, known, tracked->width * sizeof *known);
-        memcpy(change->new_words, words, tracked->width * sizeof *known);
+        memcpy(change->old_words, known, width * sizeof *known);
+        memcpy(change->new_words, words, width * sizeof *known);
     }
     page->count += is_new;
     tracked->count += is_new;
     page->generations[slot] = entity.generation;
-    for (uint32_t i = 0; i < tracked->width; ++i)
+    for (uint32_t i = 0; i < width; ++i)
         known[i] = words[i];
 }
 
@@ -121,6 +121,7 @@ static MICAP_INLINE void compare_words(scan *scan, const micap_indexed_rows *row
             if (!page)
                 return;
         }
+        MICAP_ASSERT_HOT(page, "no entity has a page of that number");
         uint32_t slot = entity.index % MICAP_TRACKED_PAGE;
         const uint64_t *known = &page->words[(size_t)slot * width];
         uint64_t fresh[MICAP_INDEX_FIELDS_MAX], difference = page->generations[slot] ^ entity.generation;
@@ -129,7 +130,7 @@ static MICAP_INLINE void compare_words(scan *scan, const micap_indexed_rows *row
             difference |= known[k] ^ fresh[k];
         }
         if (difference)
-            track(scan, page, entity, fresh);
+            track(scan, page, entity, fresh, width);
     }
 }
 
@@ -315,6 +316,7 @@ static void scan_marked_entities(scan *scan)
     uint16_t listed[MICA_SLICE_ROWS];
     for (uint32_t i = 0; i < count && !scan->is_short; ++i) {
         micap_row spot = micap_locate(world, marks->entities[i]);
+        MICAP_ASSERT_HOT(spot.chunk, "also the dead have a chunk, which is empty");
         if (spot.chunk != chunk || found == MICA_SLICE_ROWS) {
             if (found)
                 compare_some(scan, &rows, listed, found);

@@ -133,6 +133,7 @@ static micap_key_block *open_block(micap_memory *memory, micap_sorted_keys *keys
 /* The entry before a place; NULL at the beginning. */
 static const micap_key_entry *entry_before(const micap_sorted_keys *keys, uint32_t block, uint32_t position)
 {
+    MICAP_ASSERT_HOT(!position || keys->blocks[block], "a place after an entry is in a block");
     if (position)
         return &keys->blocks[block]->entries[position - 1];
     return block ? &keys->blocks[block - 1]->entries[keys->blocks[block - 1]->count - 1] : NULL;

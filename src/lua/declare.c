@@ -79,9 +79,10 @@ static void take_terms(lua_State *state, micap_lua_function *function, const cha
 
 static void copy_name(lua_State *state, char *to, const char *name)
 {
-    if (!name || !*name || strlen(name) >= MICAP_LUA_NAME_BYTES)
+    if (name && *name && strlen(name) < MICAP_LUA_NAME_BYTES)
+        memcpy(to, name, strlen(name) + 1);
+    else
         luaL_error(state, "a name of 1 to %d bytes was expected", (int)MICAP_LUA_NAME_BYTES - 1);
-    memcpy(to, name, strlen(name) + 1);
 }
 
 /* Makes the declaration of the function at a position of the stack. It is added to the script when it is complete. */

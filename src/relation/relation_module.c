@@ -5,6 +5,7 @@
  *     edge_walk         what edges lead to, over other entities
  *     edge_change       one change, made now or by a flush
  *     relate            the public functions that change edges */
+#include "base/assert.h"
 #include "base/hash.h"
 #include "core/commands/command_buffer.h"
 #include "core/storage/pool_lookup.h"
@@ -81,10 +82,14 @@ typedef struct copied_edge {
 
 enum { COPIED_ON_STACK = 16 };
 
-static void list_edges(const mica_pool *pool, uint32_t first, copied_edge *out)
+static void list_edges(const mica_pool *pool, uint32_t first, uint32_t count, copied_edge *out)
 {
-    for (uint32_t row = first; row != MICAP_ROW_NONE; row = pool->next[row])
-        *out++ = (copied_edge){micap_edge_target(pool, row), row};
+    uint32_t row = first;
+    for (uint32_t i = 0; i < count; ++i) {
+        out[i] = (copied_edge){micap_edge_target(pool, row), row};
+        row = pool->next[row];
+    }
+    MICAP_ASSERT(row == MICAP_ROW_NONE, "all edges of an entity are counted");
 }
 
 static bool copy_edge(mica_world *world, const mica_pool *pool, mica_entity from, copied_edge edge, mica_entity to,
@@ -118,7 +123,7 @@ static bool copy_edges(mica_world *world, const mica_pool *pool, const copies *l
     size_t bytes = count * sizeof *edges;
     if (count > COPIED_ON_STACK && !(edges = micap_allocate(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT)))
         return micap_fail_memory(world, "clone"), false;
-    list_edges(pool, micap_pool_row(pool, from), edges);
+    list_edges(pool, micap_pool_row(pool, from), count, edges);
     for (uint32_t i = 0; fine && i < count; ++i) {
         mica_entity target = copy_of(list, edges[i].target);
         if (!is_lasting(world, target) || !mica_is_alive(world, to) ||

@@ -1,5 +1,6 @@
-#define _DEFAULT_SOURCE 1 /* mkdtemp */
+#define _DEFAULT_SOURCE 1
 #include "fixture.h"
+#include "observed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@ static mica_entity dead;
 static const mica_frame *the_frame; /* of the system that makes the call, or NULL */
 static mica_view *the_view;
 static uint64_t hash_before;
+static bool is_reading, is_plain; /* the call only reads; it is made outside of systems and hooks */
 static uint32_t report_count;
 static const char *case_file;
 static int case_first_line, case_last_line;
@@ -56,10 +58,21 @@ void begin_call(const char *file, int first_line, int last_line)
     case_first_line = first_line;
     case_last_line = last_line;
     call_outcome = (outcome){0};
+    is_reading = false;
     forget_errors();
     hash_before = the_world ? mica_world_hash(the_world) : 0;
     fflush(stderr);
     stderr_before = lseek(2, 0, SEEK_END);
+}
+
+static observed before_reading;
+
+void begin_reading(const char *file, int first_line, int last_line)
+{
+    if (the_world)
+        before_reading = observe_world(the_world, is_plain ? mica_world_mark(the_world) : 0);
+    begin_call(file, first_line, last_line);
+    is_reading = true;
 }
 
 void end_call(bool is_harmless)
@@ -77,6 +90,8 @@ void end_call(bool is_harmless)
     call_outcome.has_reported = report_count > 0;
     call_outcome.is_harmless = is_harmless;
     call_outcome.has_changed = the_world && hash_before && mica_world_hash(the_world) != hash_before;
+    call_outcome.is_reader = is_reading;
+    call_outcome.has_touched = the_world && is_reading && is_touched(the_world, &before_reading);
     call_outcome.is_done = true;
 }
 
@@ -92,47 +107,6 @@ bool worlds_are_valid(void)
 {
     return (!the_world || mica_world_validate(the_world) == MICA_OK) &&
            (!the_other_world || mica_world_validate(the_other_world) == MICA_OK);
-}
-
-/* Files. */
-
-const char *scratch_folder(void)
-{
-    static char folder[64];
-    if (!folder[0]) {
-        snprintf(folder, sizeof folder, "/tmp/mica_arguments_XXXXXX");
-        REQUIRE(mkdtemp(folder));
-    }
-    return folder;
-}
-
-const char *scratch(const char *name)
-{
-    static char paths[16][128];
-    static unsigned next;
-    char *path = paths[next++ % 16];
-    snprintf(path, sizeof *paths, "%s/%s", scratch_folder(), name);
-    return path;
-}
-
-const char *long_text(void)
-{
-    static char text[100001];
-    memset(text, 'a', sizeof text - 1);
-    return text;
-}
-
-const char *text_file(const char *name, const char *text)
-{
-    const char *path = scratch(name);
-    FILE *file = fopen(path, "w");
-    REQUIRE(file && fputs(text, file) >= 0 && fclose(file) == 0);
-    return path;
-}
-
-FILE *valid_stdio(void)
-{
-    return tmpfile();
 }
 
 /* Functions of the program. */
@@ -729,6 +703,7 @@ static void (*the_call)(void);
 
 void run_plain(void (*call)(void))
 {
+    is_plain = true;
     call();
 }
 

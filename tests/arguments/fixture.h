@@ -127,6 +127,8 @@ typedef struct outcome {
     bool is_harmless; /* the result is what a call returns that did nothing */
     bool has_reported;
     bool has_changed;  /* the hash of the world is another one */
+    bool is_reader;    /* the call only reads */
+    bool has_touched;  /* something else of the world is, after a call that only reads */
     bool is_elsewhere; /* a report does not name a line of the case */
     char text[512];    /* of the first report */
 } outcome;
@@ -134,6 +136,8 @@ typedef struct outcome {
 extern outcome call_outcome;
 /* The call, and what it is given, is on the lines from `first_line` to `last_line` of a file. */
 void begin_call(const char *file, int first_line, int last_line);
+/* The same for a call that only reads: what a program sees of the world is compared. */
+void begin_reading(const char *file, int first_line, int last_line);
 void end_call(bool is_harmless);
 bool is_zero(const void *bytes, size_t byte_count);
 /* Whether the worlds that were made are sound. */

@@ -1,9 +1,52 @@
+#define _DEFAULT_SOURCE 1 /* mkdtemp */
 /* Snapshots, deltas, recordings and resources for the calls of the argument test. */
 #include "fixture.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <sqlite3.h>
+
+/* Files. */
+
+const char *scratch_folder(void)
+{
+    static char folder[64];
+    if (!folder[0]) {
+        snprintf(folder, sizeof folder, "/tmp/mica_arguments_XXXXXX");
+        REQUIRE(mkdtemp(folder));
+    }
+    return folder;
+}
+
+const char *scratch(const char *name)
+{
+    static char paths[16][128];
+    static unsigned next;
+    char *path = paths[next++ % 16];
+    snprintf(path, sizeof *paths, "%s/%s", scratch_folder(), name);
+    return path;
+}
+
+const char *long_text(void)
+{
+    static char text[100001];
+    memset(text, 'a', sizeof text - 1);
+    return text;
+}
+
+const char *text_file(const char *name, const char *text)
+{
+    const char *path = scratch(name);
+    FILE *file = fopen(path, "w");
+    REQUIRE(file && fputs(text, file) >= 0 && fclose(file) == 0);
+    return path;
+}
+
+FILE *valid_stdio(void)
+{
+    return tmpfile();
+}
 
 static mica_resource_error resource_error;
 static mica_recording_error recording_error;

@@ -112,7 +112,7 @@ class Generator:
         raise Unknown(f"{function.header}: {function.name}: nothing is known about the result `{kind}`: add it to "
                       "tests/arguments/generate.py")
 
-    def add(self, function, label, expectation, arguments, before=""):
+    def add(self, function, label, expectation, arguments, before="", begin="begin_call"):
         """One case: `arguments` are expressions in the order of the parameters."""
         number = len(self.cases)
         lines = [f"static void case_{number}(void)", "{", "    int first_line = __LINE__;"]
@@ -121,7 +121,7 @@ class Generator:
         for index, (parameter, argument) in enumerate(zip(function.parameters, arguments)):
             lines.append(f"    {parameter.type} argument_{index} = {argument};")
         call = f"{function.name}({', '.join(f'argument_{i}' for i in range(len(arguments)))})"
-        lines.append("    begin_call(__FILE__, first_line, __LINE__ + 1);")
+        lines.append(f"    {begin}(__FILE__, first_line, __LINE__ + 1);")
         if function.returns == "void":
             lines.append(f"    {call};")
             expectation = {LOUD: ANY, "SUCCESS": "NO_REPORT"}.get(expectation, expectation)
@@ -160,8 +160,9 @@ class Generator:
         special = self.entry(values.VALID_CALLS, function.name)
         tells = function.returns in ("bool", "mica_result") or is_pointer(function.returns)
         expectation = special[0] if special else "SUCCESS" if tells else "NO_REPORT"
+        begin = "begin_call" if function.name in values.WRITERS else "begin_reading"
         if expectation:
-            self.add(function, "all valid", expectation, valid)
+            self.add(function, "all valid", expectation, valid, begin=begin)
 
     def add_fields(self, function, index, valid):
         """Spoils the fields of a def one by one."""
@@ -224,6 +225,12 @@ class Generator:
         """The entries of the tables that no function asked for."""
         tables = {"VALID": values.VALID, "BAD": values.BAD, "EXPECTED": values.EXPECTED, "HARMLESS": values.HARMLESS,
                   "FUNCTIONS": values.FUNCTIONS, "VALID_CALLS": values.VALID_CALLS, "FIELDS": values.FIELDS}
+        for name in sorted(values.WRITERS):
+            function = self.declared.functions.get(name)
+            if not function:
+                yield f"tests/arguments/values.py: WRITERS has {name}, which no header declares"
+            elif function.threads.startswith("reader"):
+                yield f"{function.header}: {name} has the thread rule `{function.threads}`, and changes the world"
         for name, table in tables.items():
             for key in table:
                 if (id(table), key) not in self.used:

@@ -51,6 +51,8 @@ static const char *problem_of(expectation expected, const outcome *outcome)
         return "the call was never made";
     if (LINES_ARE_KNOWN && outcome->is_elsewhere)
         return "reported without the line of the call";
+    if (outcome->is_reader && (outcome->has_changed || outcome->has_touched))
+        return "changed the world, which it only reads";
     switch (expected) {
     case EXPECT_SUCCESS:
         if (outcome->is_harmless)

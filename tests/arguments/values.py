@@ -537,6 +537,29 @@ def is_silent(function):
     return function.name in SILENT or function.header in ("math.h", "handle.h")
 
 
+# Functions that change the world when all arguments are valid. All others, also those that are added to a header, leave everything as it
+# was that a program sees: the hash, handles and values, what counts as changed, and the numbers of entities, archetypes, queries and names.
+WRITERS = {
+    "mica_batch_begin", "mica_batch_cancel", "mica_create_many", "mica_destroy_many", "mica_add_all_id",
+    "mica_remove_all_id", "mica_destroy_all", "mica_cluster_create", "mica_component_define",
+    "mica_entity_disable", "mica_create_id", "mica_destroy", "mica_add_id", "mica_set_id", "mica_remove_id",
+    "mica_write_id", "mica_clone", "mica_lookup_write", "mica_step", "mica_step_from", "mica_run",
+    "mica_place_after", "mica_create_child_id", "mica_destroy_with", "mica_destroy_children", "mica_clone_tree",
+    "mica_tree_disable", "mica_name_child", "mica_index_create", "mica_index_destroy", "mica_lua_create",
+    "mica_handler_add", "mica_handler_remove", "mica_name_set", "mica_observer_add", "mica_pool_write_id",
+    "mica_pool_write_field_id", "mica_pool_add", "mica_add_instance_id", "mica_pool_remove",
+    "mica_instance_write_id", "mica_instance_write_field_id", "mica_pool_sort", "mica_group_id",
+    "mica_prefab_define", "mica_prefab_create", "mica_prefab_spawn", "mica_prefab_update", "mica_query_create",
+    "mica_query_destroy", "mica_query_each", "mica_query_sort_rows", "mica_query_text", "mica_replay",
+    "mica_ref_write_id", "mica_relate_many_id", "mica_unrelate_id", "mica_unrelate_targets_id",
+    "mica_unrelate_sources_id", "mica_load_edges_id", "mica_spawn_kept", "mica_reload", "mica_request_post_id",
+    "mica_spawn", "mica_snapshot_restore", "mica_history_restore", "mica_write_field_id",
+    "mica_view_write_field_id", "mica_step_each", "mica_stream_push_many_id", "mica_stream_push_id",
+    "mica_stream_read_id", "mica_system_add", "mica_system_remove", "mica_transform_update",
+    "mica_transform_add_system", "mica_view_write_id", "mica_view_write_unmarked_id", "mica_view_mark_id",
+    "mica_view_write_at", "mica_world_clear",
+}
+
 # Functions of values alone, for which every value is valid.
 TOTAL = ("mica_result_text", "mica_is_nil", "mica_same", "mica_instance_is_nil", "mica_ref_of_id",
          "mica_sql_from_entity", "mica_sql_to_entity", "mica_random_make", "mica_world_report",

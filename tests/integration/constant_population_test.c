@@ -4,19 +4,29 @@
 #include "../support/index_count.h"
 #include "../support/random.h"
 #include "../support/test.h"
+#include "mica/arrow.h"
+#include "mica/batch.h"
 #include "mica/delta.h"
+#include "mica/disable.h"
 #include "mica/hierarchy.h"
 #include "mica/index.h"
 #include "mica/message.h"
 #include "mica/observer.h"
 #include "mica/pool.h"
+#include "mica/prefab.h"
+#include "mica/query_text.h"
 #include "mica/recording.h"
+#include "mica/relation.h"
 #include "mica/removal.h"
 #include "mica/request.h"
+#include "mica/resource.h"
 #include "mica/snapshot.h"
+#include "mica/sql.h"
+#include "mica/state.h"
 #include "mica/stream.h"
 #include "mica/system.h"
 
+#include <sqlite3.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -26,6 +36,13 @@ typedef struct Price { uint32_t value; } Price;
 MICA_POOL(Price, value)
 typedef struct Weight { uint32_t value; } Weight;
 MICA_POOL(Weight, value)
+typedef struct Note { mica_text text; mica_list numbers; } Note;
+MICA_COMPONENT(Note, text, (numbers, uint32_t))
+MICA_RELATION(Likes)
+typedef struct Owes { float amount; } Owes;
+MICA_RELATION_WITH(Owes, (.ordered = true), amount)
+MICA_RELATION_WITH(MarriedTo, (.symmetric = true, .exclusive = true))
+MICA_RELATION_WITH(PartOf, (.acyclic = true, .exclusive = true, .on_target = MICA_TARGET_DESTROY))
 
 /* What a pair works with. */
 typedef struct setting {
@@ -159,6 +176,123 @@ static void links(setting *all)
     mica_set_parent(all->world, child, all->entities[0]);
     mica_set_parent(all->world, child, all->round % 2 ? mica_nil() : all->entities[1]);
     mica_destroy(all->world, child);
+}
+
+/* Edges of relations with each trait, which are removed, or end with their source or target. */
+static void relations(setting *all)
+{
+    mica_entity created = mica_create(all->world), part = mica_create(all->world);
+    for (uint32_t i = 0; i < 4; ++i) {
+        mica_relate(all->world, all->entities[i], Likes, created);
+        mica_relate_with(all->world, created, Owes, all->entities[i], {(float)i});
+    }
+    mica_relate(all->world, all->entities[all->round % 8], MarriedTo, all->entities[(all->round + 1) % 8]);
+    mica_relate(all->world, part, PartOf, created);
+    mica_unrelate(all->world, all->entities[0], Likes, created);
+    mica_destroy(all->world, created);
+}
+
+static void recorded_relations(setting *all)
+{
+    mica_entity created = mica_create(all->world);
+    mica_defer(all->world);
+    mica_relate(all->world, all->entities[0], Likes, created);
+    mica_relate_with(all->world, created, Owes, all->entities[1], {1});
+    mica_flush(all->world);
+    mica_defer(all->world);
+    if (all->round % 2)
+        mica_unrelate(all->world, all->entities[0], Likes, created);
+    mica_destroy(all->world, created);
+    mica_flush(all->world);
+}
+
+static void queries_of_several_entities(setting *all)
+{
+    mica_relate(all->world, all->entities[0], Likes, all->entities[1]);
+    mica_query *query = mica_query_text(all->world, "Position, Likes($this, $b), Position($b)", NULL);
+    for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
+        ck_assert_uint_eq(view.count, 1);
+    mica_query_destroy(query);
+    mica_unrelate(all->world, all->entities[0], Likes, all->entities[1]);
+}
+
+static void text_and_lists(setting *all)
+{
+    mica_set(all->world, all->entities[0], Note, {.text = mica_text_of("a text that does not lie in place")});
+    Note *note = mica_write(all->world, all->entities[0], Note);
+    for (uint32_t i = 0; i < 5 + all->round % 20; ++i) {
+        mica_text_append(&note->text, " and more");
+        *mica_list_append(&note->numbers, uint32_t) = i;
+    }
+    mica_remove(all->world, all->entities[0], Note);
+}
+
+static void disabled_entities(setting *all)
+{
+    mica_entity_disable(all->world, all->entities[all->round % 8]);
+    mica_entity_enable(all->world, all->entities[all->round % 8]);
+}
+
+static void prefabs(setting *all)
+{
+    mica_entity root = mica_create(all->world, MICA_WITH(Mass, {1}));
+    mica_name_child(all->world, mica_create_child(all->world, root, MICA_WITH(Position)), "part");
+    mica_prefab_create(all->world, root, NULL);
+    mica_entity instance = mica_prefab_spawn(all->world, root, NULL);
+    mica_set(all->world, root, Mass, {2});
+    mica_prefab_update(all->world, root, NULL, NULL);
+    ck_assert(mica_get(all->world, instance, Mass)->value == 2);
+    mica_destroy(all->world, all->round % 2 ? instance : root);
+    mica_destroy(all->world, all->round % 2 ? root : instance);
+}
+
+/* What was spawned is destroyed again. */
+static void files(setting *all)
+{
+    mica_blob blob;
+    mica_entity spawned[16];
+    ck_assert_int_eq(mica_pack(all->world, &(mica_save_def){.entities = all->entities, .entity_count = 8}, &blob),
+                     MICA_OK);
+    mica_resource *resource = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
+    mica_spawn(all->world, resource, &(mica_spawn_def){.out_entities = spawned, .out_capacity = 16});
+    ck_assert_uint_eq(mica_destroy_many(all->world, spawned, 8), 8);
+    mica_resource_free(resource);
+    mica_blob_free(&blob);
+}
+
+static void states(setting *all)
+{
+    mica_state *state;
+    ck_assert_int_eq(mica_state_take(all->world, &state), MICA_OK);
+    mica_state_free(state);
+}
+
+static bool count_bytes(const void *bytes, size_t byte_count, void *context)
+{
+    (void)bytes;
+    *(size_t *)context += byte_count;
+    return true;
+}
+
+static void arrow_files(setting *all)
+{
+    size_t byte_count = 0;
+    mica_query *query = mica_query_create(all->world, MICA_QUERY(MICA_READ(Position)));
+    ck_assert_int_eq(mica_arrow_write(query, NULL, NULL, count_bytes, &byte_count), MICA_OK);
+    ck_assert_uint_gt(byte_count, 0);
+    mica_query_destroy(query);
+}
+
+static void tables(setting *all)
+{
+    mica_define(all->world, Mass);
+    sqlite3 *database = mica_sql_open(all->world, NULL);
+    ck_assert_int_eq(sqlite3_exec(database,
+                                  "INSERT INTO Mass (value) VALUES (4); SELECT count(*) FROM Position;"
+                                  "DELETE FROM entities WHERE entity IN (SELECT entity FROM Mass)",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(database);
 }
 
 static void worlds(setting *all)
@@ -368,6 +502,16 @@ static const struct pair {
     {"indexes", indexes, 20000},
     {"names", names, 100000},
     {"links", links, 100000},
+    {"relations", relations, 50000},
+    {"recorded relations", recorded_relations, 50000},
+    {"queries of several entities", queries_of_several_entities, 20000},
+    {"text and lists", text_and_lists, 50000},
+    {"disabled entities", disabled_entities, 100000},
+    {"prefabs", prefabs, 3000},
+    {"files", files, 5000},
+    {"states", states, 5000},
+    {"Arrow files", arrow_files, 20000},
+    {"tables", tables, 1000},
     {"worlds", worlds, 2000},
     {"clones", clones, 1000},
     {"snapshots", snapshots, 50000},

@@ -1,6 +1,7 @@
 /* Restores against everything that holds a version, a cache or an order. A world lives at random and goes to earlier, later and
  * sibling snapshots. A consumer that lives as long as the world must then answer what a new one answers. What is part of the
  * world must answer what it answered right after the snapshot was taken. */
+#include "mica/arrow.h"
 #include "mica/flow.h"
 #include "mica/hash.h"
 #include "mica/hierarchy.h"
@@ -12,6 +13,7 @@
 #include "mica/transform.h"
 #include "mica/value.h"
 #include "support/components.h"
+#include "support/edge_consumers.h"
 #include "support/follow.h"
 #include "support/require.h"
 #include "support/sample.h"
@@ -23,34 +25,6 @@
 #include <unistd.h>
 
 enum { SNAPSHOTS = 6, BUFFERS = 3, STEPS = UNDER_SANITIZER ? 60 : 220 };
-
-/* A digest of what a consumer answers: order matters. */
-typedef struct digest {
-    uint64_t value;
-} digest;
-
-static void add_number(digest *digest, uint64_t number)
-{
-    digest->value = (digest->value ^ number) * 0x9e3779b97f4a7c15u;
-    digest->value ^= digest->value >> 29;
-}
-
-static void add_bytes(digest *digest, const void *bytes, size_t count)
-{
-    for (size_t i = 0; i < count; ++i)
-        add_number(digest, ((const unsigned char *)bytes)[i]);
-}
-
-static void add_entity(digest *digest, mica_entity entity)
-{
-    add_number(digest, (uint64_t)entity.generation << 32 | entity.index);
-}
-
-static void add_view(digest *digest, const mica_view *view)
-{
-    for (uint32_t i = 0; i < view->count; ++i)
-        add_entity(digest, view->entities[i]);
-}
 
 /* Queries. */
 static int compare_small(const void *a, const void *b, void *context)
@@ -295,6 +269,21 @@ static void close_buffer(void *state)
 }
 
 /* The content. */
+/* Rows as an Arrow file. */
+static bool add_arrow_bytes(const void *bytes, size_t byte_count, void *digest)
+{
+    add_bytes(digest, bytes, byte_count);
+    return true;
+}
+
+static digest observe_arrow(void *state, mica_world *world)
+{
+    (void)world;
+    digest digest = {13};
+    REQUIRE(mica_arrow_write(state, NULL, NULL, add_arrow_bytes, &digest) == MICA_OK);
+    return digest;
+}
+
 static void *open_nothing(mica_world *world)
 {
     return world;
@@ -373,6 +362,7 @@ static void *open_followed(mica_world *world)
     sender.rules = carried_rules(&sender.rule_count);
     state->sender = mica_sender_create(world, &sender);
     open_receiver(&state->receiver, false);
+    define_edges(state->receiver.world);
     mica_replica_destroy(state->receiver.replica); /* buffers take handles from pages of their own */
     mica_replica_def replica = {.rules = sender.rules, .rule_count = sender.rule_count};
     state->receiver.replica = mica_replica_create(state->receiver.world, &replica);
@@ -554,6 +544,8 @@ static const consumer consumers[] = {
     {"names", open_nothing, observe_names, close_nothing, true},
     {"singleton", open_nothing, observe_singleton, close_nothing, true},
     {"pools", open_nothing, observe_pools, close_nothing, true},
+    {"edges", open_nothing, observe_edges, close_nothing, true},
+    {"partitions by target", open_nothing, observe_partitions, close_nothing, true},
     {"stream", open_stream, observe_stream, close_stream, true},
     {"command buffer and handles", open_buffer, observe_handles, close_buffer, true},
     {"query", open_plain, observe_query, close_query, false},
@@ -564,6 +556,10 @@ static const consumer consumers[] = {
     {"sorted query", open_sorted, observe_query, close_query, false},
     {"sorted query of a pool", open_sorted_pool, observe_query, close_query, false},
     {"query of a singleton", open_singleton_query, observe_clock, close_query, false},
+    {"query along edges", open_query_along_edges, observe_query, close_query, false},
+    {"query of ancestors", open_query_of_ancestors, observe_query, close_query, false},
+    {"query with a condition", open_query_with_condition, observe_query, close_query, false},
+    {"Arrow file", open_plain, observe_arrow, close_query, false},
     {"index", open_index, observe_index, close_index, false},
     {"index of a pool", open_pool_index, observe_index, close_index, false},
     {"grid", open_grid, observe_grid, close_index, false},
@@ -734,7 +730,7 @@ static void step(matrix *matrix)
 {
     random_source *random = &matrix->side.random;
     moment *moment = &matrix->moments[random_below(random, SNAPSHOTS)];
-    switch (random_below(random, 14)) {
+    switch (random_below(random, 16)) {
     case 0:
     case 1: take(matrix, moment); break;
     case 2:
@@ -750,6 +746,8 @@ static void step(matrix *matrix)
             REQUIRE(mica_world_clear(matrix->side.world) == MICA_OK);
         break;
     case 9: REQUIRE(mica_step(matrix->side.world, 0.1f) == MICA_OK); break;
+    case 10:
+    case 11: relate_some(matrix->side.world, random, matrix->side.living, matrix->side.living_count); break;
     default: live_a_tick(&matrix->side); break;
     }
     expect_valid_world(matrix, "a step");
@@ -761,6 +759,7 @@ START_TEST(everything_that_holds_a_version_a_cache_or_an_order_survives_restores
     memset(&matrix, 0, sizeof matrix);
     uint64_t seed = setting_from_environment("MICA_TEST_SEED", 0) * 100 + (uint64_t)_i;
     open_sender(&matrix.side, seed);
+    define_edges(matrix.side.world);
     for (uint32_t i = 0; i < COUNT_OF(consumers); ++i)
         REQUIRE((matrix.states[i] = consumers[i].open(matrix.side.world)));
     for (uint32_t i = 0; i < STEPS; ++i)

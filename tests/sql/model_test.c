@@ -23,7 +23,9 @@ enum { STEPS = 250 };
 
 static uint32_t instances_of(const twins *twins, mica_entity entity)
 {
-    mica_pool *pool = twins->type->many ? mica_pool_of_id(twins->by_c, twins->component) : NULL;
+    if (!twins->type->many)
+        return 0;
+    mica_pool *pool = mica_pool_of_id(twins->by_c, twins->component);
     uint32_t count = 0;
     for (mica_instance at = mica_pool_find(pool, entity); !mica_instance_is_nil(at); at = mica_pool_next(pool, at))
         ++count;

@@ -204,7 +204,7 @@ static const char *rows_of(mica_world *world, mica_component component, mica_ent
     for (uint32_t i = 0; i < count; ++i) {
         Item item;
         mica_pool *pool = type->many ? mica_pool_of_id(world, component) : NULL;
-        mica_instance instance = mica_pool_find(pool, entities[i]);
+        mica_instance instance = pool ? mica_pool_find(pool, entities[i]) : (mica_instance){0};
         if (!mica_get_value_id(world, entities[i], component, &item))
             continue;
         for (uint32_t ordinal = 0; !ordinal || !mica_instance_is_nil(instance); ++ordinal) {
@@ -224,7 +224,7 @@ static const char *rows_of(mica_world *world, mica_component component, mica_ent
                                    wanted.low, wanted.square, (double)wanted.at.x, (double)wanted.at.y,
                                    (double)wanted.at.z + 0.0) /* no -0.0 */;
             REQUIRE(at < sizeof text);
-            instance = mica_pool_next(pool, instance);
+            instance = pool ? mica_pool_next(pool, instance) : (mica_instance){0};
         }
     }
     return text;

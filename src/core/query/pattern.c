@@ -393,10 +393,10 @@ static bool owns_terms(const builder *builder, uint32_t node)
 
 static bool copy_names(micap_pattern *pattern, const mica_query_def *def)
 {
-    for (uint32_t i = 0; def->variables && i < def->variable_count; ++i)
-        pattern->name_bytes += (uint32_t)strlen(def->variables[i]) + 1;
-    if (!pattern->name_bytes)
+    if (!def->variables || !def->variable_count)
         return true;
+    for (uint32_t i = 0; i < def->variable_count; ++i)
+        pattern->name_bytes += (uint32_t)strlen(def->variables[i]) + 1;
     char *at = pattern->names = micap_allocate(&pattern->query->world->memory, pattern->name_bytes, 1);
     for (uint32_t i = 0; at && i < def->variable_count; ++i)
         at += sprintf(at, "%s", def->variables[i]) + 1;

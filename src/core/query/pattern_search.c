@@ -600,6 +600,7 @@ static void start(micap_search *search)
 static inline mica_entity target_at(const micap_search_step *step, uint32_t row)
 {
     mica_entity target;
+    MICAP_ASSERT_HOT(step->targets, "a pool with a row has values");
     memcpy(&target, step->targets + (size_t)row * step->target_stride, sizeof target);
     return target;
 }

@@ -218,15 +218,21 @@ static bool can_merge(const micap_search *search)
     return true;
 }
 
+/* The result that a view begins with. */
+typedef struct first_result {
+    uint32_t node_count, link_count;
+    mica_entity entities[MICAP_NODES_MAX];
+    uint32_t edge_rows[MICA_TERMS_MAX];
+} first_result;
+
 /* Whether the result that was found is one of the next row of this entity, and the same otherwise. */
-static bool continues(const micap_search *search, const mica_entity *entities, const uint32_t *edge_rows)
+static bool continues(const micap_search *search, const first_result *first)
 {
-    const micap_pattern *pattern = search->pattern;
-    for (uint32_t i = 1; i < pattern->node_count; ++i)
-        if (pattern->nodes[i].query && !mica_same(search->entities[i], entities[i]))
+    for (uint32_t i = 1; i < first->node_count; ++i)
+        if (search->pattern->nodes[i].query && !mica_same(search->entities[i], first->entities[i]))
             return false;
-    for (uint32_t i = 0; i < pattern->link_count; ++i)
-        if ((search->edge_rows[i] == MICAP_ROW_NONE) != (edge_rows[i] == MICAP_ROW_NONE))
+    for (uint32_t i = 0; i < first->link_count; ++i)
+        if ((search->edge_rows[i] == MICAP_ROW_NONE) != (first->edge_rows[i] == MICAP_ROW_NONE))
             return false;
     return true;
 }
@@ -235,15 +241,15 @@ static bool continues(const micap_search *search, const mica_entity *entities, c
  * shown next. */
 static void merge(mica_view *view, micap_search *search)
 {
-    mica_entity entities[MICAP_NODES_MAX];
-    uint32_t edge_rows[MICA_TERMS_MAX], row = search->cursors[0].row, count = 1;
-    memcpy(entities, search->entities, search->pattern->node_count * sizeof *entities);
-    memcpy(edge_rows, search->edge_rows, search->pattern->link_count * sizeof *edge_rows);
+    first_result first;
+    first.node_count = search->pattern->node_count;
+    first.link_count = search->pattern->link_count;
+    memcpy(first.entities, search->entities, first.node_count * sizeof *first.entities);
+    memcpy(first.edge_rows, search->edge_rows, first.link_count * sizeof *first.edge_rows);
     const mica_entity *rows = search->loops[0].entities;
-    uint32_t limit = search->loops[0].count - row;
+    uint32_t row = search->cursors[0].row, limit = search->loops[0].count - row, count = 1;
     while (count < limit && micap_search_next(search)) {
-        if (search->loops[0].entities != rows || search->cursors[0].row != row + count ||
-            !continues(search, entities, edge_rows)) {
+        if (search->loops[0].entities != rows || search->cursors[0].row != row + count || !continues(search, &first)) {
             search->has_pending = true;
             break;
         }

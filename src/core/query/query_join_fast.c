@@ -92,6 +92,7 @@ static MICAP_NOINLINE bool look_ahead(mica_view *view, const mica_query *query, 
         uint32_t run_end = from.driver ? micap_pool_run_end(from.driver, at) : end;
         if (count > (run_end < end ? run_end : end) - at)
             count = (run_end < end ? run_end : end) - at;
+        MICAP_ASSERT_HOT(count && count <= 64, "a run has rows, and a word has a bit for each that is looked up");
         uint64_t found = UINT64_MAX >> (64 - count), follows = found;
         for (uint32_t i = 0; found && i < query->join_count; ++i) {
             const mica_pool *pool = query->joins[i].pool;

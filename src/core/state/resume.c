@@ -1,6 +1,10 @@
 #include "core/state/resume.h"
 
 #include "base/argument.h"
+#include "core/state/resume_index.h"
+#include "core/state/resume_marks.h"
+#include "core/state/resume_pools.h"
+#include "core/state/resume_rows.h"
 #include "core/state/stale_references.h"
 #include "core/world/report.h"
 
@@ -50,17 +54,6 @@ bool mica_state_has_time(const void *bytes, size_t byte_count)
     micap_reader records[MICAP_STATE_KINDS] = {0};
     micap_reader reader = {bytes, bytes, byte_count ? (const char *)bytes + byte_count : bytes, false};
     return find_records(&reader, records) && records[MICAP_STATE_MODULES + MICAP_MODULE_FLOW].begin;
-}
-
-const micap_type *micap_resume_find_type(const mica_world *world, uint64_t name_hash)
-{
-    mica_component id = 0;
-    while ((id = micap_component_after(&world->components, id))) {
-        const micap_type *type = micap_component_of(&world->components, id)->type;
-        if (type->name_hash == name_hash && type->companion == MICAP_COMPANION_NONE)
-            return type;
-    }
-    return NULL;
 }
 
 static bool read_modules(mica_resume *resume)

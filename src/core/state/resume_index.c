@@ -1,6 +1,7 @@
 /* The handles of a world that is restored: which are in use, which are free, and which come next. */
-#include "core/state/resume.h"
+#include "core/state/resume_index.h"
 
+#include "core/state/state_records.h"
 #include "core/storage/rows.h"
 
 static bool read_holes(mica_world *world, micap_reader *reader)

@@ -1,6 +1,7 @@
 /* Rows of pools in a world that is restored. */
-#include "core/state/resume.h"
+#include "core/state/resume_pools.h"
 
+#include "core/state/state_records.h"
 #include "core/storage/pool_lookup.h"
 #include "pool/pool_group.h"
 #include "pool/pool_rows.h"
@@ -42,7 +43,7 @@ static void skip_numbers(micap_reader *reader, uint64_t count)
 /* False if the bytes are invalid. */
 static bool take_pool(const mica_world *world, micap_reader *reader, saved_pool *out)
 {
-    const micap_type *type = micap_resume_find_type(world, micap_reader_take64(reader));
+    const micap_type *type = micap_state_find_type(world, micap_reader_take64(reader));
     uint32_t count = micap_reader_take32(reader);
     const char *begin = micap_reader_take(reader, count);
     if (!begin)

@@ -1,5 +1,7 @@
 /* Archetypes, chunks and rows of a world that is restored, and their stamps. */
-#include "core/state/resume.h"
+#include "core/state/resume_rows.h"
+
+#include "core/state/state_records.h"
 #include "core/storage/component_set.h"
 #include "core/storage/rows.h"
 
@@ -12,7 +14,7 @@ static micap_archetype *take_archetype(mica_world *world, micap_reader *reader, 
     bool is_known = true;
     micap_reader ahead = *reader;
     for (uint64_t i = 0; i < count; ++i) {
-        const micap_type *type = micap_resume_find_type(world, micap_reader_take64(&ahead));
+        const micap_type *type = micap_state_find_type(world, micap_reader_take64(&ahead));
         is_known = is_known && type && !micap_is_pooled(type->id) && type->type.storage != MICA_STORAGE_SINGLETON;
         room += is_known ? micap_set_room(type->id) : 0;
     }
@@ -22,7 +24,7 @@ static micap_archetype *take_archetype(mica_world *world, micap_reader *reader, 
     for (uint64_t i = 0; i < count; ++i) {
         uint64_t name_hash = micap_reader_take64(reader);
         if (is_known)
-            micap_set_insert(&set, micap_resume_find_type(world, name_hash));
+            micap_set_insert(&set, micap_state_find_type(world, name_hash));
     }
     micap_archetype *archetype = is_known ? micap_archetype_of_set(world, set.ids, set.count) : NULL;
     *out_failed = is_known && !archetype;

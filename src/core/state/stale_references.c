@@ -1,7 +1,7 @@
 #include "core/state/stale_references.h"
 
 #include "base/assert.h"
-#include "core/state/resume.h"
+#include "core/state/state_records.h"
 #include "core/storage/pool_lookup.h"
 #include "core/storage/rows.h"
 #include "core/storage/singleton.h"
@@ -172,7 +172,7 @@ static char *find_in_chunk(const mica_world *world, value_owner owner, const mic
 /* The value that belongs to an owner here, or NULL. */
 static char *find_value(const mica_world *world, value_owner owner, const micap_type **out_type)
 {
-    *out_type = micap_resume_find_type(world, owner.column);
+    *out_type = micap_state_find_type(world, owner.column);
     if (*out_type && mica_is_nil(owner.entity))
         return micap_component_of(&world->components, (*out_type)->id)->singleton;
     if (!*out_type || !micap_is_pooled((*out_type)->id))

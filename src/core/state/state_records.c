@@ -26,3 +26,14 @@ bool micap_state_take_handles(mica_world *world, micap_reader *reader, mica_enti
     *out_count = fitted ? count : 0;
     return !reader->failed && (fitted || !count);
 }
+
+const micap_type *micap_state_find_type(const mica_world *world, uint64_t name_hash)
+{
+    mica_component id = 0;
+    while ((id = micap_component_after(&world->components, id))) {
+        const micap_type *type = micap_component_of(&world->components, id)->type;
+        if (type->name_hash == name_hash && type->companion == MICAP_COMPANION_NONE)
+            return type;
+    }
+    return NULL;
+}

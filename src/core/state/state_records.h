@@ -3,9 +3,11 @@
  *     state_write.c     writes the state of the core; modules write their own
  *     state_records.c   what reading and writing share
  *     resume.c          restores a state: what happens before entities are created, and after
- *     resume_index.c    the handles            resume_rows.c    archetypes, chunks, rows, stamps
+ *     resume_index.c    the handles
+ *     resume_rows.c     archetypes, chunks, rows, stamps
+ *     resume_pools.c    rows of pools
+ *     resume_marks.c    what queries and lists of removals have seen
  *     stale_references.c  entities in values that are not alive
- *     resume_pools.c    rows of pools          resume_rest.c    buffers, marks, removals
  *
  * Everything that comes from bytes is checked: a file may be hostile. What does not fit the world is left as it is. */
 #ifndef MICAP_CORE_STATE_STATE_RECORDS_H
@@ -133,5 +135,8 @@ static inline mica_entity micap_handle_runs_take(micap_handle_runs *runs, micap_
 /* The next handles of a record, preceded by their number: allocates an array of them. False if the bytes are invalid or memory is
  * short: then there is no array. */
 bool micap_state_take_handles(mica_world *world, micap_reader *reader, mica_entity **out_entities, uint32_t *out_count);
+
+/* The component of this world with a name, or NULL. */
+const micap_type *micap_state_find_type(const mica_world *world, uint64_t name_hash);
 
 #endif

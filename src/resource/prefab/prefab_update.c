@@ -121,11 +121,23 @@ static bool relate_all(const updating *work, const mica_entity *entities)
     return done;
 }
 
+/* Brings the instances, whose entities are found, from the old file to the new one. */
+static mica_result merge_instances(updating *work, mica_spawned *spawned, uint32_t *old_of_new)
+{
+    for (uint32_t i = 0; i < work->instance_count; ++i)
+        find_parts(work, work->instances[i], spawned->entities + (size_t)i * mica_list_count(&work->before.parts));
+    match_parts(work, old_of_new);
+    spawned->old_of_new = old_of_new;
+    mica_result result = mica_reload(spawned, work->new, &work->stats);
+    if (result != MICA_OK)
+        return result;
+    return relate_all(work, spawned->entities) ? MICA_OK : MICA_ERROR_MEMORY;
+}
+
 /* The merge of mica/reload.h, with all instances as copies of one file. */
 static mica_result merge(updating *work)
 {
-    uint32_t old_count = mica_list_count(&work->before.parts);
-    uint64_t count = (uint64_t)old_count * work->instance_count;
+    uint64_t count = (uint64_t)mica_list_count(&work->before.parts) * work->instance_count;
     mica_spawned spawned = {.world = work->world, .resource = work->old};
     micap_memory_init(&spawned.memory, work->def->allocator);
     spawned.def = (mica_spawn_def){.rules = work->def->rules,
@@ -136,16 +148,8 @@ static mica_result merge(updating *work)
     uint32_t *old_of_new = allocate(work, work->now.part_count, sizeof *old_of_new);
     spawned.entities = micap_allocate_zeroed(&spawned.memory, count * sizeof *spawned.entities, MICAP_ARRAY_ALIGNMENT);
     spawned.entity_count = (uint32_t)count;
-    mica_result result = old_of_new && spawned.entities ? MICA_OK : fail_memory(work);
-    if (result == MICA_OK) {
-        for (uint32_t i = 0; i < work->instance_count; ++i)
-            find_parts(work, work->instances[i], spawned.entities + (size_t)i * old_count);
-        match_parts(work, old_of_new);
-        spawned.old_of_new = old_of_new;
-        result = mica_reload(&spawned, work->new, &work->stats);
-    }
-    if (result == MICA_OK)
-        result = relate_all(work, spawned.entities) ? MICA_OK : MICA_ERROR_MEMORY;
+    bool has_memory = old_of_new && spawned.entities;
+    mica_result result = has_memory ? merge_instances(work, &spawned, old_of_new) : fail_memory(work);
     micap_release(&spawned.memory, spawned.entities, spawned.entity_count * sizeof *spawned.entities,
                   MICAP_ARRAY_ALIGNMENT);
     release(work, old_of_new, work->now.part_count, sizeof *old_of_new);

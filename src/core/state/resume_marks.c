@@ -1,11 +1,13 @@
 /* What else the core restores: lists of removals, and what queries consider changed. */
+#include "core/state/resume_marks.h"
+
 #include "core/events/removals.h"
 #include "core/query/query.h"
-#include "core/state/resume.h"
+#include "core/state/state_records.h"
 
 static mica_removals *find_list(const mica_world *world, uint64_t name_hash, uint64_t number)
 {
-    const micap_type *type = micap_resume_find_type(world, name_hash);
+    const micap_type *type = micap_state_find_type(world, name_hash);
     mica_removals *list = type ? micap_component_of(&world->components, type->id)->removals : NULL;
     while (list && number--)
         list = list->next;
