@@ -143,6 +143,13 @@ def check_difference(models, rank):
     expect_failure(f"rank {rank} differs", code, errors, f"rank {rank} differs from rank 0: here \"world at the start: hash")
 
 
+def check_write(models, rank):
+    """A rank changes an entity of another."""
+    code, _, errors = run(command(3, models, "epidemic", f"writes={rank}"), may_fail=True)
+    expect_failure(f"rank {rank} changes an entity of another", code, errors,
+                   rf"rank {rank}, step \d+: the stand-in of identity [0-9a-f]+ got the component Intruder: entities of other ranks are read-only")
+
+
 def children(process):
     """The processes that a process has started, with their ranks."""
     found = {}
@@ -190,13 +197,15 @@ def main():
             check_hang(models, rank)
         for rank in (1, 2):
             check_difference(models, rank)
+        for rank in range(3):
+            check_write(models, rank)
         kills = 100 if options.long else 3
         for i in range(kills):
             check_kill(models, i % 3, random.random() * 0.3)
     except Failure as failure:
         print(f"cluster: {failure}")
         return 1
-    print(f"cluster: {count} runs on several ranks are equal, {saves} saves continue; 3 hangs, 2 differences and {kills} kills end the job")
+    print(f"cluster: {count} runs on several ranks are equal, {saves} saves continue; 3 hangs, 2 differences, 3 writes and {kills} kills end the job")
     return 0
 
 

@@ -100,6 +100,12 @@ mica_cluster_reduction *valid_cluster_reduction(void)
     return &reduction;
 }
 
+const char *on_guard(const mica_world *world, mica_entity entity, void *context)
+{
+    (void)world, (void)entity, (void)context;
+    return NULL;
+}
+
 void on_combine(void *to, const void *from, void *context)
 {
     (void)to, (void)from, (void)context;

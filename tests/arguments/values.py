@@ -157,6 +157,7 @@ TYPES = {
     "mica_compile_error_fn": optional("on_compile_error"),
     "mica_each_fn": handle("on_each"),
     "mica_event_fn": optional("on_event"),
+    "mica_guard_fn": optional("on_guard"),
     "mica_input_fn": optional("on_input"),
     "mica_message_fn": handle("on_message"),
     "mica_neighbours_fn": handle("on_neighbours"),

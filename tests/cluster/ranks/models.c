@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+MICA_TAG(Intruder)
+
 static const model *const models[] = {&wanderers_model, &flock_model, &market_model, &epidemic_model, &couriers_model};
 
 static const char *text_option(int count, char **arguments, const char *key)
@@ -35,11 +37,22 @@ static settings read_settings(int count, char **arguments)
                       .seed = option(count, arguments, "seed", 1),
                       .is_plain = option(count, arguments, "plain", 0),
                       .hangs = option(count, arguments, "hangs", UINT64_MAX),
+                      .writes = option(count, arguments, "writes", UINT64_MAX),
                       .differs = option(count, arguments, "differs", UINT64_MAX),
                       .save_at = option(count, arguments, "save_at", 0),
                       .save = text_option(count, arguments, "save"),
                       .resume = text_option(count, arguments, "resume")};
     return found;
+}
+
+/* Gives a component to an entity of another rank. */
+static void write_stand_in(mica_world *world)
+{
+    mica_query *remotes = mica_query_create(world, MICA_QUERY(MICA_HAS(mica_remote)));
+    mica_entity first = mica_query_first(remotes);
+    mica_query_destroy(remotes);
+    if (!mica_is_nil(first))
+        mica_add(world, first, Intruder);
 }
 
 static int run(const model *model, const settings *settings)
@@ -61,6 +74,8 @@ static int run(const model *model, const settings *settings)
         if (rank == settings->hangs && step == settings->steps / 2)
             for (;;) {
             }
+        if (rank == settings->writes && step == settings->steps / 2)
+            write_stand_in(world);
         if (cluster ? !mica_cluster_step(cluster, 0.125f) : !model->plain_step(world))
             break;
         uint64_t hash = cluster ? mica_cluster_hash(cluster) : 0, content = 0;
