@@ -7,6 +7,7 @@ that names the rank.
 """
 import argparse
 import itertools
+import json
 import os
 import pathlib
 import random
@@ -143,6 +144,31 @@ def check_difference(models, rank):
     expect_failure(f"rank {rank} differs", code, errors, f"rank {rank} differs from rank 0: here \"world at the start: hash")
 
 
+def check_trace(models, rank_count):
+    """One file has the systems, exchanges, waits and statistics of all ranks."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "trace.json"
+        run(command(rank_count, models, "wanderers", "steps=6", f"trace={path}"))
+        events = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
+        if [entry.name for entry in pathlib.Path(folder).iterdir()] != ["trace.json"]:
+            raise Failure(f"a trace leaves other files in {folder}")
+    owned = 0
+    for rank in range(rank_count or 1):
+        own = [event for event in events if event["pid"] == rank + 1]
+        names = [event["name"] for event in own]
+        steps = [event for event in own if re.fullmatch(r"step \d+", event["name"])]
+        expected = {"systems": 6, "exchange": 6, "entities": 6, "migrated": 6, "bytes": 6, "process_name": 1}
+        if len(steps) != 6 or "act" not in names or any(names.count(name) != count for name, count in expected.items()):
+            raise Failure(f"the trace of rank {rank} of {rank_count} lacks events: {sorted(set(names))}")
+        if rank_count and "wait" not in names:
+            raise Failure(f"rank {rank} does not wait")
+        owned += steps[0]["args"]["owned"]
+        if any(step["dur"] < 0 or not -1e6 < step["ts"] < 1e9 for step in steps):
+            raise Failure(f"the trace of rank {rank} has impossible times")
+    if owned != 400:
+        raise Failure(f"the ranks of a trace own {owned} entities after the first step instead of 400")
+
+
 def check_write(models, rank):
     """A rank changes an entity of another."""
     code, _, errors = run(command(3, models, "epidemic", f"writes={rank}"), may_fail=True)
@@ -197,6 +223,8 @@ def main():
             check_hang(models, rank)
         for rank in (1, 2):
             check_difference(models, rank)
+        for rank_count in (0, 3):
+            check_trace(models, rank_count)
         for rank in range(3):
             check_write(models, rank)
         kills = 100 if options.long else 3

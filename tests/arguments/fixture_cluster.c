@@ -80,6 +80,13 @@ mica_stream *shared_stream(void)
     return the_stream;
 }
 
+mica_cluster *cluster_that_traces(void)
+{
+    mica_cluster_trace_stop(valid_cluster(), NULL);
+    REQUIRE(mica_cluster_trace_start(valid_cluster()) == MICA_OK);
+    return valid_cluster();
+}
+
 uint64_t valid_identity(void)
 {
     mica_cluster_neighbour *neighbour = valid_cluster_neighbour();

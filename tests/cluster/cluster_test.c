@@ -7,6 +7,7 @@
 #include "mica/message.h"
 #include "mica/name.h"
 #include "mica/relation.h"
+#include "mica/stats.h"
 #include "reports.h"
 #include "test.h"
 
@@ -356,6 +357,44 @@ START_TEST(a_stop_ends_the_run_without_an_error)
 }
 END_TEST
 
+START_TEST(a_trace_has_the_steps_of_all_ranks_and_refuses_what_makes_no_sense)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_cluster_def def = cluster_def();
+    mica_cluster *cluster = mica_cluster_create(world, &def);
+    static const char path[] = "/tmp/mica_cluster_trace_test.json";
+    ck_assert_int_eq(mica_cluster_trace_stop(cluster, path), MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "no trace was started");
+    ck_assert_int_eq(mica_cluster_trace_start(cluster), MICA_OK);
+    ck_assert_int_eq(mica_cluster_trace_start(cluster), MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "a trace was already started");
+    mica_create(world, MICA_WITH(Position, {1, 1}));
+    ck_assert(mica_cluster_step(cluster, 0.1f));
+    ck_assert_int_eq(mica_cluster_trace_stop(cluster, path), MICA_OK);
+    char text[4096] = {0};
+    FILE *file = fopen(path, "r");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_gt(fread(text, 1, sizeof text - 1, file), 0);
+    fclose(file);
+    remove(path);
+    ck_assert_ptr_nonnull(strstr(text, "\"name\":\"rank 0\""));
+    ck_assert_ptr_nonnull(strstr(text, "\"name\":\"step 1\""));
+    ck_assert_ptr_nonnull(strstr(text, "\"args\":{\"owned\":1,\"ghosts\":0"));
+    ck_assert_int_eq(mica_cluster_trace_start(cluster), MICA_OK);
+    ck_assert_int_eq(mica_cluster_trace_stop(cluster, "/no folder/trace.json"), MICA_ERROR_FILE);
+    expect_report(&heard, MICA_ERROR_FILE, "/no folder/trace.json");
+    ck_assert_int_eq(mica_trace_start(world), MICA_OK); /* the program traces already */
+    ck_assert_int_eq(mica_cluster_trace_start(cluster), MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "a trace was already started");
+    ck_assert_int_eq(mica_trace_stop(world, NULL), MICA_OK);
+    ck_assert_int_eq(mica_cluster_trace_start(cluster), MICA_OK);
+    ck_assert_int_eq(mica_cluster_trace_stop(cluster, NULL), MICA_OK);
+    mica_cluster_destroy(cluster);
+    close_world(world, &heard);
+}
+END_TEST
+
 /* Lets each allocation of the cluster fail once. Either a call reports it, or nothing is lost. */
 START_TEST(a_cluster_that_runs_out_of_memory_reports_it_and_leaks_nothing)
 {
@@ -376,6 +415,10 @@ START_TEST(a_cluster_that_runs_out_of_memory_reports_it_and_leaks_nothing)
                           !mica_cluster_send(cluster, from, identity_of(world, from), (mica_value)MICA_WITH(Poke, {1}));
         }
         has_failed = has_failed || !mica_cluster_hash(cluster);
+        has_failed = has_failed || mica_cluster_trace_start(cluster) != MICA_OK;
+        has_failed = has_failed || !mica_cluster_step(cluster, 0.1f);
+        has_failed = has_failed || mica_cluster_trace_stop(cluster, "/tmp/mica_cluster_trace_memory.json") != MICA_OK;
+        remove("/tmp/mica_cluster_trace_memory.json");
         ck_assert(has_failed == (faulty.failures > 0));
         is_done = !has_failed;
         forget_reports(&heard);
@@ -394,4 +437,5 @@ TEST_SUITE(cluster, invalid_defs_are_reported, neighbours_are_shown_as_they_were
            references_are_part_of_the_hash_and_reach_far_entities, a_stand_in_is_read_only,
            a_checked_build_stops_a_system_that_changes_a_stand_in,
            relations_that_need_the_edges_of_all_ranks_are_refused, a_shared_entity_with_a_parent_ends_the_run,
-           a_stop_ends_the_run_without_an_error, a_cluster_that_runs_out_of_memory_reports_it_and_leaks_nothing)
+           a_stop_ends_the_run_without_an_error, a_trace_has_the_steps_of_all_ranks_and_refuses_what_makes_no_sense,
+           a_cluster_that_runs_out_of_memory_reports_it_and_leaks_nothing)

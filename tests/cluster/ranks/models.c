@@ -1,7 +1,7 @@
 /* Models for tools/cluster.py, which runs them on different numbers of ranks and workers and compares the lines: after each step, the hash
  * of the cluster, and a hash of values that a plain world without a cluster has too.
  *
- *     models MODEL [key=value ...]     keys: steps, agents, workers, balance, seed, save (a path), save_at (a step), resume (a path), and what a fault needs */
+ *     models MODEL [key=value ...]     keys: steps, agents, workers, balance, seed, save (a path), save_at (a step), resume (a path), trace (a path), and what a fault needs */
 #include "models.h"
 
 #include <inttypes.h>
@@ -40,6 +40,7 @@ static settings read_settings(int count, char **arguments)
                       .writes = option(count, arguments, "writes", UINT64_MAX),
                       .differs = option(count, arguments, "differs", UINT64_MAX),
                       .save_at = option(count, arguments, "save_at", 0),
+                      .trace = text_option(count, arguments, "trace"),
                       .save = text_option(count, arguments, "save"),
                       .resume = text_option(count, arguments, "resume")};
     return found;
@@ -70,6 +71,8 @@ static int run(const model *model, const settings *settings)
         if (model->resume)
             model->resume(step);
     }
+    if (settings->trace)
+        mica_cluster_trace_start(cluster);
     for (; step < settings->steps; ++step) {
         if (rank == settings->hangs && step == settings->steps / 2)
             for (;;) {
@@ -93,6 +96,8 @@ static int run(const model *model, const settings *settings)
                 stats.owned_count, stats.ghost_count, stats.balance_count);
     }
     bool is_valid = mica_world_validate(world) == MICA_OK;
+    if (settings->trace)
+        is_valid &= mica_cluster_trace_stop(cluster, settings->trace) == MICA_OK;
     mica_cluster_destroy(cluster);
     mica_world_destroy(world);
     return step == settings->steps && is_valid ? EXIT_SUCCESS : EXIT_FAILURE;
