@@ -13,10 +13,12 @@ import pathlib
 import random
 import re
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
 MODELS = ("wanderers", "flock", "market", "epidemic", "couriers")
@@ -87,6 +89,29 @@ def check_example(example, is_long):
         for rank_count in (0, 2):
             compare(command(rank_count, example, "1000", "60", "--resume", f"{folder}/save.mica"), expected[2:])
     return len(counts) + 2
+
+
+def check_picture(example, rank_count):
+    """A PNG file that is complete, with a colour for each rank."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "picture.png"
+        run(command(rank_count, example, "1000", "3", "--picture", str(path)))
+        data = path.read_bytes()
+        code, _, errors = run(command(rank_count, example, "100", "1", "--picture", f"{folder}/none/picture.png"), may_fail=True)
+        expect_failure("a picture that can't be written", code, errors, "picture.png can't be written")
+    parts, at = {}, 8
+    while at < len(data):
+        size, kind = struct.unpack(">I4s", data[at:at + 8])
+        body = data[at + 8:at + 8 + size]
+        if zlib.crc32(kind + body) != struct.unpack(">I", data[at + 8 + size:at + 12 + size])[0]:
+            raise Failure(f"{example}: the checksum of {kind} in the picture is wrong")
+        parts[kind], at = body, at + 12 + size
+    width, height, depth, colour = struct.unpack(">IIBB", parts[b"IHDR"][:10])
+    pixels = zlib.decompress(parts[b"IDAT"])  # checks its checksum, too
+    if (depth, colour, len(pixels)) != (8, 3, (width + 1) * height) or b"IEND" not in parts or not data.startswith(b"\x89PNG\r\n\x1a\n"):
+        raise Failure(f"{example}: the picture is no PNG file of {width} x {height} pixels")
+    if set(pixels) != set(range((rank_count or 1) + 1)):
+        raise Failure(f"{example}: the picture has the colours {sorted(set(pixels))}")
 
 
 def check_tool(tool, path):
@@ -218,6 +243,8 @@ def main():
         count = check_models(models, options.long)
         for example in ("flocking", "epidemic"):
             count += check_example(options.build / f"examples/cluster_{example}", options.long)
+            for rank_count in (0, 3):
+                check_picture(options.build / f"examples/cluster_{example}", rank_count)
         saves = check_saves(models, options.long)
         for rank in range(3):
             check_hang(models, rank)

@@ -357,7 +357,7 @@ START_TEST(a_stop_ends_the_run_without_an_error)
 }
 END_TEST
 
-START_TEST(a_trace_has_the_steps_of_all_ranks_and_refuses_what_makes_no_sense)
+START_TEST(a_trace_has_the_steps_of_all_ranks_and_refuses_what_is_invalid)
 {
     reports heard;
     mica_world *world = open_world(&heard);
@@ -437,5 +437,5 @@ TEST_SUITE(cluster, invalid_defs_are_reported, neighbours_are_shown_as_they_were
            references_are_part_of_the_hash_and_reach_far_entities, a_stand_in_is_read_only,
            a_checked_build_stops_a_system_that_changes_a_stand_in,
            relations_that_need_the_edges_of_all_ranks_are_refused, a_shared_entity_with_a_parent_ends_the_run,
-           a_stop_ends_the_run_without_an_error, a_trace_has_the_steps_of_all_ranks_and_refuses_what_makes_no_sense,
+           a_stop_ends_the_run_without_an_error, a_trace_has_the_steps_of_all_ranks_and_refuses_what_is_invalid,
            a_cluster_that_runs_out_of_memory_reports_it_and_leaks_nothing)
