@@ -4,6 +4,7 @@ now and then, and compares the hashes after every step. It saves on some ranks a
 that names the rank.
 
     cluster.py BUILD_DIR [--long]      with --long: up to 16 ranks, more seeds and more faults
+    cluster.py BUILD_DIR --quick       only the models, for builds with a sanitizer; what Open MPI leaks is not reported
 """
 import argparse
 import itertools
@@ -231,15 +232,103 @@ def check_kill(models, rank, seconds):
         expect_failure(f"rank {rank} is killed", process.returncode, errors, rf"rank {rank}\b.*\n?.*signal 9")
 
 
+class Injector:
+    """Kills a random rank at a random moment of a run that saves now and then, continues the last save on another number of ranks, kills
+    again, and compares every line with those of a run without faults."""
+
+    def __init__(self, models, seed):
+        self.models = models
+        self.random = random.Random(seed)
+        self.name = self.random.choice(MODELS)
+        self.fixed = (f"seed={seed % 5 + 1}", "steps=30", "agents=200")
+        self.expected = run(command(0, models, self.name, *self.fixed))[1].splitlines()
+
+    def start(self, path, rank_count):
+        resumed = [f"resume={path}"] if path.exists() else []
+        return command(rank_count, self.models, self.name, *self.fixed, "balance=3", f"save={path}", "save_every=4", *resumed)
+
+    def check_lines(self, lines, what):
+        for line in lines:
+            if line.endswith("\n") and line.strip() != self.expected[int(line.split()[0])]:
+                raise Failure(f"{what}: prints {line.strip()!r} instead of {self.expected[int(line.split()[0])]!r}")
+
+    def interrupt(self, path, rank_count):
+        """Returns whether the job was killed; False if it had ended before."""
+        words, line_count = self.start(path, rank_count), self.random.randrange(1, 14)
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            lines = [process.stdout.readline() for _ in range(line_count)]
+            time.sleep(self.random.random() * 0.02)
+            rank = self.random.randrange(rank_count)
+            what = f"{' '.join(words)}: rank {rank} is killed after {line_count} lines"
+            try:
+                os.kill(children(process.pid)[rank], signal.SIGKILL)
+                is_killed = True
+            except (KeyError, ProcessLookupError):  # it ends, or has ended
+                is_killed = False
+            try:
+                rest, errors = process.communicate(timeout=SECONDS_MAX)
+            except subprocess.TimeoutExpired as error:
+                process.kill()
+                raise Failure(f"{what}: the job does not end") from error
+        self.check_lines([*lines, *rest.splitlines(keepends=True)], what)
+        if process.returncode and is_killed:
+            expect_failure(what, process.returncode, errors, rf"rank {rank}\b.*\n?.*signal 9")
+        elif process.returncode:
+            raise Failure(f"{what}: ends with {process.returncode}\n{errors[-2000:]}")
+        return process.returncode != 0
+
+    def run(self):
+        """Returns the number of kills."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "save.mica"
+            kills = sum(self.interrupt(path, self.random.choice((2, 3, 4))) for _ in range(2))
+            done = run(self.start(path, self.random.choice((0, 2, 3, 4))))[1].splitlines(keepends=True)
+            self.check_lines(done, f"{self.name} after {kills} kills")
+            if kills and done[-1].strip() != self.expected[-1]:
+                raise Failure(f"{self.name} ends with {done[-1]!r} after {kills} kills instead of {self.expected[-1]!r}")
+            parts = int(re.search(r"^parts (\d+)$", path.read_text(encoding="utf-8"), re.M).group(1))
+            found = sorted(entry.name for entry in pathlib.Path(folder).iterdir())
+            if len(found) != parts + 1:
+                raise Failure(f"{self.name}: {kills} kills leave files: {found}")
+            return kills
+
+
+def check_faults(models, kill_count):
+    """Faults until that many ranks have been killed."""
+    kills, seed = 0, random.randrange(1 << 30)
+    while kills < kill_count:
+        try:
+            kills += Injector(models, seed).run()
+        except Failure as failure:
+            raise Failure(f"faults of seed {seed}: {failure}") from failure
+        seed += 1
+    return kills
+
+
+def check_quickly(models):
+    """For builds with a sanitizer: every model on two and three ranks, a save in the middle, and a job that continues it."""
+    for name in MODELS:
+        expected = run(command(0, models, name, "steps=8", "agents=120"))[1].splitlines()
+        with tempfile.TemporaryDirectory() as folder:
+            fixed = ("agents=120", "workers=2", "balance=2")
+            compare(command(2, models, name, "steps=8", *fixed, f"save={folder}/save.mica", "save_at=4"), expected)
+            compare(command(3, models, name, "steps=8", *fixed, f"resume={folder}/save.mica"), expected[4:])
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--long", action="store_true")
+    parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     models = options.build / "tests/cluster_models"
     if not models.exists():
         sys.exit(f"{models} does not exist: Open MPI is missing")
     try:
+        if options.quick:
+            check_quickly(models)
+            print(f"cluster: {len(MODELS)} models are equal on two ranks, and continue on three")
+            return 0
         count = check_models(models, options.long)
         for example in ("flocking", "epidemic"):
             count += check_example(options.build / f"examples/cluster_{example}", options.long)
@@ -254,13 +343,13 @@ def main():
             check_trace(models, rank_count)
         for rank in range(3):
             check_write(models, rank)
-        kills = 100 if options.long else 3
-        for i in range(kills):
-            check_kill(models, i % 3, random.random() * 0.3)
+        for rank in range(3):
+            check_kill(models, rank, random.random() * 0.3)
+        kills = check_faults(models, 100 if options.long else 4)
     except Failure as failure:
         print(f"cluster: {failure}")
         return 1
-    print(f"cluster: {count} runs on several ranks are equal, {saves} saves continue; 3 hangs, 2 differences, 3 writes and {kills} kills end the job")
+    print(f"cluster: {count} runs on several ranks are equal, {saves} saves continue; 3 hangs, 2 differences, 3 writes and 3 kills end the job; {kills} jobs continue the last save after a rank was killed")
     return 0
 
 

@@ -1,7 +1,7 @@
 /* Models for tools/cluster.py, which runs them on different numbers of ranks and workers and compares the lines: after each step, the hash
  * of the cluster, and a hash of values that a plain world without a cluster has too.
  *
- *     models MODEL [key=value ...]     keys: steps, agents, workers, balance, seed, save (a path), save_at (a step), resume (a path), trace (a path), and what a fault needs */
+ *     models MODEL [key=value ...]     keys: steps, agents, workers, balance, seed, save (a path), save_at (a step), save_every (a number of steps), resume (a path), trace (a path), and what a fault needs */
 #include "models.h"
 
 #include <inttypes.h>
@@ -39,6 +39,7 @@ static settings read_settings(int count, char **arguments)
                       .hangs = option(count, arguments, "hangs", UINT64_MAX),
                       .writes = option(count, arguments, "writes", UINT64_MAX),
                       .differs = option(count, arguments, "differs", UINT64_MAX),
+                      .save_every = option(count, arguments, "save_every", 0),
                       .save_at = option(count, arguments, "save_at", 0),
                       .trace = text_option(count, arguments, "trace"),
                       .save = text_option(count, arguments, "save"),
@@ -85,9 +86,13 @@ static int run(const model *model, const settings *settings)
         content = model->content ? model->content(world) : 0;
         if (cluster)
             mica_cluster_combine(cluster, &content, sizeof content, add_words, NULL);
-        if (rank == 0)
+        if (rank == 0) {
             printf("%" PRIu64 " %016" PRIx64 " %016" PRIx64 "\n", step, hash, content);
-        if (settings->save && step + 1 == settings->save_at && mica_cluster_save(cluster, settings->save) != MICA_OK)
+            fflush(stdout);
+        }
+        bool must_save =
+            step + 1 == settings->save_at || (settings->save_every && (step + 1) % settings->save_every == 0);
+        if (settings->save && must_save && mica_cluster_save(cluster, settings->save) != MICA_OK)
             break;
     }
     if (cluster && step == settings->steps) {
