@@ -1,6 +1,8 @@
 /* An epidemic on a network of contacts, on one process or on many: cluster_epidemic, or mpirun -n 4 cluster_epidemic. The last line is the
  * same. Persons live in the cells of a map, which says which process has them; those they know live anywhere. Arguments: number of
- * persons, number of days; then --save FILE saves every 20 days, and --resume FILE continues a save, on any number of processes. */
+ * persons, number of days; then --save FILE saves every 20 days, --resume FILE continues a save, on any number of processes, and
+ * --picture FILE draws which process has which persons. */
+#include "cluster/picture.h"
 #include "mica/cluster.h"
 #include "mica/flow.h"
 #include "mica/message.h"
@@ -9,7 +11,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct Home { float x, y; } Home;
 typedef struct Health { int32_t days_ill; int32_t susceptible, ill, immune; } Health; /* one of the last three is 1 */
@@ -91,15 +92,6 @@ static int count_of(const char *field)
     return (int)summary.sum;
 }
 
-/* The argument after a word; NULL if the word is not there. */
-static const char *option(int argument_count, char **arguments, const char *word)
-{
-    for (int i = 1; i + 1 < argument_count; ++i)
-        if (!strcmp(arguments[i], word))
-            return arguments[i + 1];
-    return NULL;
-}
-
 static void run(uint64_t day_count, const char *path)
 {
     while (mica_cluster_tick(cluster) < day_count && mica_cluster_step(cluster, 1)) {
@@ -139,7 +131,8 @@ int main(int argument_count, char **arguments)
         create_persons(world, (uint32_t)person_count);
     run((uint64_t)day_count, option(argument_count, arguments, "--save"));
     uint64_t hash = mica_cluster_hash(cluster);
-    bool is_complete = mica_cluster_result(cluster) == MICA_OK;
+    bool is_drawn = picture_write(cluster, world, MICA_ID(Home), SIZE, option(argument_count, arguments, "--picture"));
+    bool is_complete = is_drawn && mica_cluster_result(cluster) == MICA_OK;
     if (mica_cluster_rank(cluster) == 0)
         printf("%d persons, hash %016" PRIx64 "\n", person_count, hash);
     mica_cluster_destroy(cluster);

@@ -1,6 +1,7 @@
 /* Birds on a torus fly like those around them, on one process or on many: cluster_flocking, or mpirun -n 4 cluster_flocking. The last line
- * is the same. Arguments: number of birds, number of steps; then --save FILE saves every 25 steps, and --resume FILE continues a save, on any
- * number of processes. */
+ * is the same. Arguments: number of birds, number of steps; then --save FILE saves every 25 steps, --resume FILE continues a save, on any
+ * number of processes, and --picture FILE draws which process has which birds at the end. */
+#include "cluster/picture.h"
 #include "mica/cluster.h"
 #include "mica/flow.h"
 #include "mica/math.h"
@@ -8,7 +9,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct Position { float x, y; } Position;
 typedef struct Velocity { float x, y; } Velocity;
@@ -73,15 +73,6 @@ static double order_of_birds(void)
     return x.count ? mica_sqrt(x.sum * x.sum + y.sum * y.sum) / (double)x.count : 0;
 }
 
-/* The argument after a word; NULL if the word is not there. */
-static const char *option(int argument_count, char **arguments, const char *word)
-{
-    for (int i = 1; i + 1 < argument_count; ++i)
-        if (!strcmp(arguments[i], word))
-            return arguments[i + 1];
-    return NULL;
-}
-
 static void run(uint64_t step_count, const char *path)
 {
     while (mica_cluster_tick(cluster) < step_count && mica_cluster_step(cluster, 0.1f)) {
@@ -121,7 +112,9 @@ int main(int argument_count, char **arguments)
         create_birds(world, bird_count);
     run((uint64_t)step_count, option(argument_count, arguments, "--save"));
     uint64_t hash = mica_cluster_hash(cluster);
-    bool is_complete = mica_cluster_result(cluster) == MICA_OK;
+    bool is_drawn =
+        picture_write(cluster, world, MICA_ID(Position), SIZE, option(argument_count, arguments, "--picture"));
+    bool is_complete = is_drawn && mica_cluster_result(cluster) == MICA_OK;
     if (mica_cluster_rank(cluster) == 0)
         printf("%d birds, hash %016" PRIx64 "\n", bird_count, hash);
     mica_cluster_destroy(cluster);

@@ -251,6 +251,14 @@ typedef struct mica_cluster_stats {
 /* Returns statistics of this rank. Threads: reader. */
 MICA_API mica_cluster_stats mica_cluster_get_stats(const mica_cluster *cluster);
 
+/* Starts a trace of all ranks. Collective. Threads: owner. */
+MICA_API mica_result mica_cluster_trace_start(mica_cluster *cluster);
+
+/* Ends the trace, and rank 0 writes one file in Chrome trace event format for all ranks: each is a process with its systems, exchanges, waits, and
+ * statistics per step. A NULL path discards it. On error, which all ranks return, there is no file, or the old one. Collective.
+ * Threads: owner. */
+MICA_API mica_result mica_cluster_trace_stop(mica_cluster *cluster, const char *path);
+
 MICA_END
 
 #ifndef __cplusplus
@@ -283,6 +291,8 @@ MICA_TAG(mica_remote)
 #    define mica_cluster_save(cluster, ...) mica_cluster_save(MICA_AT_(cluster), __VA_ARGS__)
 #    define mica_cluster_load(cluster, ...) mica_cluster_load(MICA_AT_(cluster), __VA_ARGS__)
 #    define mica_cluster_join(...) MICA_AT_(mica_cluster_join(__VA_ARGS__))
+#    define mica_cluster_trace_start(cluster) mica_cluster_trace_start(MICA_AT_(cluster))
+#    define mica_cluster_trace_stop(cluster, ...) mica_cluster_trace_stop(MICA_AT_(cluster), __VA_ARGS__)
 #    define mica_cluster_get_stats(cluster) mica_cluster_get_stats(MICA_AT_(cluster))
 #endif
 

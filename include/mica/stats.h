@@ -64,6 +64,10 @@ MICA_API mica_result mica_trace_stop(mica_world *world, const char *path);
 /* The same, written to an open file, which stays open. Threads: owner. */
 MICA_API mica_result mica_trace_stop_to(mica_world *world, FILE *out);
 
+/* Stops the trace and writes only its events to an open file, each after a comma and a line break, as those of a process with this number and
+ * name: for a file about several worlds. Times are since the trace was started. Threads: owner. */
+MICA_API mica_result mica_trace_stop_part(mica_world *world, uint32_t process, const char *name, FILE *out);
+
 /* Called by mica_step_each. A zero system means a flush. */
 typedef void (*mica_after_system_fn)(mica_world *world, mica_system system, void *context);
 
@@ -83,6 +87,7 @@ MICA_END
 #    define mica_trace_start(world) mica_trace_start(MICA_AT_(world))
 #    define mica_trace_stop(world, ...) mica_trace_stop(MICA_AT_(world), __VA_ARGS__)
 #    define mica_trace_stop_to(world, ...) mica_trace_stop_to(MICA_AT_(world), __VA_ARGS__)
+#    define mica_trace_stop_part(world, ...) mica_trace_stop_part(MICA_AT_(world), __VA_ARGS__)
 #    define mica_step_each(world, ...) mica_step_each(MICA_AT_(world), __VA_ARGS__)
 #endif
 #endif

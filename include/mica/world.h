@@ -3,7 +3,7 @@
 #ifndef MICA_WORLD_H
 #define MICA_WORLD_H
 
-#include "mica/base.h"
+#include "mica/handle.h"
 
 MICA_BEGIN
 
@@ -66,6 +66,14 @@ MICA_API size_t mica_world_trim(mica_world *world);
 /* A sealed world rejects operations that need a new archetype. Threads: owner. */
 MICA_API void mica_world_seal(mica_world *world, bool sealed);
 
+/* Returns why systems must not change an entity, or NULL if they may. Is called by any thread that runs a system, and only reads. */
+typedef const char *(*mica_guard_fn)(const mica_world *world, mica_entity entity, void *context);
+
+/* Sets the function that checked builds call when a system changes an entity: writes, adds, removes or records one of its components or
+ * edges, or destroys it. If it returns a reason, the system and the line are reported, and the program is aborted, as for other mistakes
+ * that checked builds find. Other builds do not call it. NULL removes it. For modules whose entities are owned elsewhere. Threads: owner. */
+MICA_API void mica_world_set_guard(mica_world *world, mica_guard_fn fn, void *context);
+
 /* A counter that grows with every mark and every system run. Each change is stamped with its current value. */
 typedef uint64_t mica_version;
 
@@ -124,6 +132,7 @@ MICA_END
 #    define mica_world_destroy(world) mica_world_destroy(MICA_AT_(world))
 #    define mica_world_clear(world) mica_world_clear(MICA_AT_(world))
 #    define mica_world_trim(world) mica_world_trim(MICA_AT_(world))
+#    define mica_world_set_guard(world, ...) mica_world_set_guard(MICA_AT_(world), __VA_ARGS__)
 #    define mica_world_seal(world, ...) mica_world_seal(MICA_AT_(world), __VA_ARGS__)
 #    define mica_world_mark(world) mica_world_mark(MICA_AT_(world))
 #    define mica_world_structure(world) mica_world_structure(MICA_AT_(world))

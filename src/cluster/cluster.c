@@ -1,6 +1,7 @@
 #include "base/argument.h"
 #include "base/hash.h"
 #include "cluster/cluster_start.h"
+#include "cluster/cluster_trace.h"
 #include "cluster/distribution.h"
 #include "cluster/exchange.h"
 #include "cluster/mail.h"
@@ -193,6 +194,7 @@ void mica_cluster_destroy(mica_cluster *cluster)
     MICAP_RELEASE_ARRAY(&cluster->memory, cluster->leavers, cluster->leaver_capacity);
     MICAP_RELEASE_ARRAY(&cluster->memory, cluster->messages, cluster->message_count);
     micap_new_identities_free(cluster);
+    micap_cluster_trace_free(cluster);
     micap_mail_free(cluster);
     micap_shared_streams_free(cluster);
     micap_questions_free(cluster);
@@ -234,7 +236,8 @@ bool mica_cluster_step(mica_cluster *cluster, float dt)
     mica_result result = mica_step(cluster->world, dt);
     if (result != MICA_OK)
         micap_cluster_fail(cluster, result, "mica_step failed");
-    cluster->stats.work_seconds = (double)(micap_clock_ns() - begin) / 1e9;
+    uint64_t end = micap_clock_ns();
+    cluster->stats.work_seconds = (double)(end - begin) / 1e9;
     cluster->work_seconds += cluster->stats.work_seconds;
     ++cluster->tick;
     micap_exchange_run(cluster);
@@ -250,6 +253,7 @@ bool mica_cluster_step(mica_cluster *cluster, float dt)
     cluster->stats.sent_bytes = transport->sent_bytes;
     cluster->stats.received_bytes = transport->received_bytes;
     cluster->stats.sent_message_count = transport->sent_message_count;
+    micap_cluster_trace_add(cluster, begin, end);
     return continues;
 }
 

@@ -9,6 +9,7 @@
 #include "cluster/reference.h"
 #include "mica/bulk.h"
 #include "mica/state.h"
+#include "os/file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -57,12 +58,15 @@ static void check_rest(save *save)
     mica_state_free(state);
 }
 
-/* Rank 0 looks at the save that is replaced. */
+/* Rank 0 looks at the save that is replaced, and deletes what killed jobs have left. Nothing is written yet. */
 static void choose_generation(save *save)
 {
     uint64_t generation = 1;
-    if (save->cluster->transport.rank == 0 && !micap_manifest_load(&save->old, save->path))
-        generation = save->old.generation + 1;
+    if (save->cluster->transport.rank == 0) {
+        micap_file_remove_leftovers(save->path);
+        if (!micap_manifest_load(&save->old, save->path))
+            generation = save->old.generation + 1;
+    }
     micap_transport_share(&save->cluster->transport, &generation, sizeof generation);
     save->manifest.generation = generation;
     micap_manifest_part_path(save->path, generation, save->cluster->transport.rank, save->part_path);

@@ -11,6 +11,7 @@
  *     neighbour_table.c   what systems see of other entities        value_codec.c       entities as bytes
  *     letters.c           lists of values on their way             shared_stream.c     streams that all ranks read
  *     question.c          questions to keys, and their answers
+ *     cluster_trace.c     one trace for all ranks
  *     reduce.c            reductions; exact_sum.c: sums             transport.c         MPI */
 #ifndef MICAP_CLUSTER_CLUSTER_STATE_H
 #define MICAP_CLUSTER_CLUSTER_STATE_H
@@ -85,6 +86,7 @@ struct mica_cluster {
     micap_leaver *leavers;
     uint32_t leaver_count, leaver_capacity;
 
+    struct micap_cluster_trace *trace; /* NULL: none was started */
     struct micap_new_identities *new_identities;
     micap_identity_map identities;
     struct micap_references *references; /* NULL: no component has entities */

@@ -323,7 +323,8 @@ static void fill_table(mica_cluster *cluster)
 void micap_exchange_neighbours(mica_cluster *cluster)
 {
     micap_neighbour_table_begin(&cluster->table);
-    fill_table(cluster);
+    if (cluster->result == MICA_OK) /* otherwise the step fails on all ranks, and entities may have no identity yet */
+        fill_table(cluster);
     micap_references_send(cluster);
     micap_exchange_round(cluster);
     micap_references_finish(cluster);
@@ -362,6 +363,7 @@ void micap_exchange_check_world(mica_cluster *cluster)
 void micap_exchange_run(mica_cluster *cluster)
 {
     micap_exchange_check_world(cluster);
+    micap_references_check_stand_ins(cluster);
     micap_references_mark(cluster);
     micap_references_settle(cluster);
     micap_mail_send(cluster);

@@ -2,8 +2,11 @@
 
 #include "base/hash.h"
 #include "cluster/exchange.h"
+#include "mica/component.h"
 #include "mica/hook.h"
+#include "mica/name.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* What a home knows about an identity. */
@@ -40,7 +43,8 @@ struct micap_references {
     uint32_t identity_capacity;
     mica_query *remotes;
     bool must_announce;
-    bool is_moving; /* what is destroyed has not died */
+    bool is_moving;   /* what is destroyed has not died */
+    bool is_cleaning; /* what is destroyed are stand-ins that are not needed any more */
 };
 
 static void fail_memory(mica_cluster *cluster)
@@ -58,14 +62,66 @@ static void add_notice(mica_cluster *cluster, notices *to, uint64_t identity, ui
 
 /* ---- life */
 
+static void fail_changed(mica_cluster *cluster, uint64_t identity, const char *how)
+{
+    char text[300];
+    snprintf(text, sizeof text,
+             "the stand-in of identity %llx %s: entities of other ranks are read-only, they are changed by messages",
+             (unsigned long long)identity, how);
+    micap_cluster_fail(cluster, MICA_ERROR_REFUSED, text);
+}
+
 /* An entity of this rank dies, or loses its identity. */
 static void on_remove(const mica_event *event)
 {
     mica_cluster *cluster = event->context;
+    struct micap_references *state = cluster->references;
     const mica_identity *identities = event->values;
-    for (uint32_t i = 0; i < event->count && !cluster->references->is_moving; ++i)
-        if (identities[i].value && !mica_has(event->world, event->entities[i], mica_remote))
-            add_notice(cluster, &cluster->references->died, identities[i].value, 0);
+    for (uint32_t i = 0; i < event->count && !state->is_moving; ++i)
+        if (!mica_has(event->world, event->entities[i], mica_remote)) {
+            if (identities[i].value)
+                add_notice(cluster, &state->died, identities[i].value, 0);
+        } else if (!state->is_cleaning) {
+            fail_changed(cluster, identities[i].value, "was destroyed");
+        }
+}
+
+static void destroy_stand_in(mica_cluster *cluster, mica_entity entity)
+{
+    cluster->references->is_cleaning = true;
+    mica_destroy(cluster->world, entity);
+    cluster->references->is_cleaning = false;
+}
+
+/* Checked builds stop at the line where a system changes a stand-in; others find out at the end of the step. */
+static const char *guard(const mica_world *world, mica_entity entity, void *context)
+{
+    (void)context;
+    return mica_has(world, entity, mica_remote)
+               ? "it stands for an entity of another rank, which is read-only here: send it a message"
+               : NULL;
+}
+
+void micap_references_check_stand_ins(mica_cluster *cluster)
+{
+    struct micap_references *state = cluster->references;
+    if (!state)
+        return;
+    for (mica_view view = mica_query_begin(state->remotes); mica_view_next(&view);) {
+        const mica_identity *identities = mica_view_read_at(&view, 0);
+        for (uint32_t i = 0; i < view.count; ++i) {
+            mica_component components[3];
+            uint32_t count = mica_get_components(cluster->world, view.entities[i], components, 3);
+            if (count <= 2 && !mica_name_get(cluster->world, view.entities[i]))
+                continue;
+            char how[120] = "got a name";
+            for (uint32_t k = 0; k < count && k < 3; ++k)
+                if (components[k] != MICA_ID(mica_identity) && components[k] != MICA_ID(mica_remote))
+                    snprintf(how, sizeof how, "got the component %.80s", mica_component_type(components[k])->name);
+            fail_changed(cluster, identities[i].value, how);
+            return;
+        }
+    }
 }
 
 bool micap_references_open(mica_cluster *cluster)
@@ -83,6 +139,7 @@ bool micap_references_open(mica_cluster *cluster)
     state->must_announce = true;
     cluster->references = state;
     cluster->codec.map = &cluster->identities;
+    mica_world_set_guard(cluster->world, guard, NULL);
     return state->remotes &&
            mica_hook_set_id(cluster->world, MICA_ID(mica_identity), MICA_EVENT_REMOVE, on_remove, cluster) == MICA_OK;
 }
@@ -93,6 +150,7 @@ void micap_references_free(mica_cluster *cluster)
     micap_identity_map_free(&cluster->identities);
     if (!state)
         return;
+    mica_world_set_guard(cluster->world, NULL, NULL);
     mica_hook_set_id(cluster->world, MICA_ID(mica_identity), MICA_EVENT_REMOVE, NULL, NULL);
     mica_query_destroy(state->remotes);
     notices *lists[] = {&state->born, &state->died, &state->gone, &state->watches, &state->lost};
@@ -319,7 +377,7 @@ static void remove_unmarked(mica_cluster *cluster)
                 add_notice(cluster, &unmarked, identities[i].value, 0);
     }
     for (uint32_t i = 0; i < unmarked.count; ++i) {
-        mica_destroy(cluster->world, micap_identity_map_find(&cluster->identities, unmarked.list[i].identity));
+        destroy_stand_in(cluster, micap_identity_map_find(&cluster->identities, unmarked.list[i].identity));
         tell_home(cluster, MICAP_NOTE_UNWATCH, unmarked.list[i].identity, 0);
     }
     MICAP_RELEASE_ARRAY(&cluster->memory, unmarked.list, unmarked.capacity);
@@ -441,7 +499,7 @@ static void destroy_lost(mica_cluster *cluster)
     for (uint32_t i = 0; i < state->lost.count; ++i) {
         mica_entity entity = micap_identity_map_find(&cluster->identities, state->lost.list[i].identity);
         if (!mica_is_nil(entity) && mica_has(cluster->world, entity, mica_remote))
-            mica_destroy(cluster->world, entity);
+            destroy_stand_in(cluster, entity);
     }
     state->lost.count = 0;
 }

@@ -25,6 +25,9 @@ typedef enum micap_reference_note {
 bool micap_references_open(mica_cluster *cluster);
 void micap_references_free(mica_cluster *cluster);
 
+/* Refuses what the program did to stand-ins. */
+void micap_references_check_stand_ins(mica_cluster *cluster);
+
 /* Marks what shared entities of this rank refer to, refuses references to entities without identity, and destroys stand-ins that nothing refers to. */
 void micap_references_mark(mica_cluster *cluster);
 bool micap_references_is_marked(const mica_cluster *cluster, mica_entity entity);

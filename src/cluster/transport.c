@@ -72,6 +72,10 @@ const char *micap_transport_open(micap_transport *transport, micap_memory *memor
 
 void micap_transport_close(micap_transport *transport)
 {
+    if (transport->memory)
+        MICAP_RELEASE_ARRAY(transport->memory, transport->waits, transport->wait_capacity);
+    transport->waits = NULL;
+    transport->wait_count = transport->wait_capacity = 0;
     if (!transport->communicator)
         return;
     int is_finalized = 1;
@@ -123,7 +127,11 @@ static void check_time(const micap_transport *transport, uint64_t begin)
 
 static void end_wait(micap_transport *transport, uint64_t begin)
 {
-    transport->wait_seconds += (double)(micap_clock_ns() - begin) / SECOND;
+    uint64_t end = micap_clock_ns();
+    transport->wait_seconds += (double)(end - begin) / SECOND;
+    if (transport->keeps_waits && MICAP_RESERVE(transport->memory, transport->waits, &transport->wait_capacity,
+                                                (uint64_t)transport->wait_count + 1))
+        transport->waits[transport->wait_count++] = (micap_wait){begin, end};
 }
 
 static void wait_for(micap_transport *transport, MPI_Request *request)

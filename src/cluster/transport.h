@@ -10,6 +10,11 @@
 
 #include "base/byte_stream.h"
 
+/* When a rank waited for others, by the clock. */
+typedef struct micap_wait {
+    uint64_t begin_ns, end_ns;
+} micap_wait;
+
 typedef struct micap_transport {
     micap_memory *memory;
     struct micap_communicator *communicator; /* NULL: one rank, without MPI */
@@ -20,6 +25,9 @@ typedef struct micap_transport {
     double wait_seconds; /* since it was reset, as the others */
     uint64_t sent_bytes, received_bytes;
     uint32_t sent_message_count;
+    bool keeps_waits; /* for a trace */
+    micap_wait *waits;
+    uint32_t wait_count, wait_capacity;
 } micap_transport;
 
 /* What goes to one rank. */

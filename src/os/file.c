@@ -5,6 +5,7 @@
 #include "os/file.h"
 
 #ifndef _WIN32
+#    include <dirent.h>
 #    include <errno.h>
 #    include <fcntl.h>
 #    include <stdatomic.h>
@@ -93,6 +94,40 @@ static int create_beside(const char *path, char *out_temporary, size_t capacity)
             return file;
     }
     return -1;
+}
+
+/* Whether a name is one that create_beside gives to a file for the target, or for one of its numbered parts. */
+static bool is_leftover(const char *name, const char *target)
+{
+    size_t target_bytes = strlen(target);
+    if (strncmp(name, target, target_bytes) != 0)
+        return false;
+    const char *rest = name + target_bytes, *last = strrchr(rest, '.');
+    if (!last || strspn(rest, ".0123456789") < (size_t)(last - rest))
+        return false;
+    size_t process = strspn(last + 1, "0123456789abcdef");
+    if (!process || last[1 + process] != '-')
+        return false;
+    const char *number = last + process + 2;
+    return *number && !number[strspn(number, "0123456789abcdef")];
+}
+
+void micap_file_remove_leftovers(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t folder_bytes = slash ? (size_t)(slash - path) + 1 : 0;
+    char *folder = malloc(folder_bytes + 2);
+    if (!folder)
+        return;
+    memcpy(folder, path, folder_bytes);
+    memcpy(folder + folder_bytes, ".", 2);
+    DIR *entries = opendir(folder);
+    for (const struct dirent *entry; entries && (entry = readdir(entries));)
+        if (is_leftover(entry->d_name, path + folder_bytes))
+            unlinkat(dirfd(entries), entry->d_name, 0);
+    if (entries)
+        closedir(entries);
+    free(folder);
 }
 
 int micap_replacement_begin(micap_replacement *replacement, const char *path)

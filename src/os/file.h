@@ -39,6 +39,10 @@ static inline int micap_file_replace(const char *path, const void *bytes, size_t
                    : micap_replacement_end(&replacement, micap_replacement_write(&replacement, 0, bytes, byte_count));
 }
 
+/* Deletes temporary files that killed processes have left, of this target and of those whose names continue it with numbers ("run.mica.3.1"). Call
+ * it while no process writes them. On some systems none are found. */
+void micap_file_remove_leftovers(const char *path);
+
 /* What identifies the state of a file. All zero: there is no file. On some systems only the size is known. */
 typedef struct micap_file_stamp {
     uint64_t seconds; /* of the last change */

@@ -176,6 +176,11 @@ static HANDLE create_beside(const wchar_t *path, wchar_t *out_temporary, size_t 
     return INVALID_HANDLE_VALUE;
 }
 
+void micap_file_remove_leftovers(const char *path)
+{
+    (void)path; /* mica::cluster, which needs it, does not run on Windows */
+}
+
 int micap_replacement_begin(micap_replacement *replacement, const char *path)
 {
     wchar_t *name = wide(path);

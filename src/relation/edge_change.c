@@ -322,6 +322,7 @@ void *mica_command_relate_id(mica_commands *commands, mica_entity source, mica_c
     if (MICAP_MISSING(NULL, commands))
         return NULL;
     micap_check_buffer(commands);
+    micap_check_change(commands->world, source, location);
     return micap_edge_record(commands, &(micap_edge_change){.source = source, .target = target}, relation, location);
 }
 
@@ -331,6 +332,7 @@ bool mica_command_unrelate_id(mica_commands *commands, mica_entity source, mica_
     if (MICAP_MISSING(NULL, commands))
         return false;
     micap_check_buffer(commands);
+    micap_check_change(commands->world, source, location);
     return record(commands, &(micap_edge_change){.source = source, .target = target}, relation, NOTE_UNRELATE,
                   location);
 }

@@ -92,6 +92,7 @@ void *mica_relate_id(mica_world *world, mica_entity source, mica_component relat
     MICAP_IMMEDIATE_CHANGE(world);
     if (MICAP_MISSING(NULL, world))
         return NULL;
+    micap_check_change(world, source, no_location);
     if (world->recording_depth)
         return mica_command_relate_id(micap_recorder(world), source, relation, target, no_location);
     mica_pool *pool = micap_pool_of(world, relation);

@@ -232,6 +232,8 @@ mica_cluster *unused_cluster(void);
 const char *cluster_save_path(void);
 mica_entity valid_clustered(void);
 mica_stream *shared_stream(void);
+mica_cluster *cluster_that_traces(void);
+const char *on_guard(const mica_world *world, mica_entity entity, void *context);
 uint64_t valid_identity(void);
 mica_cluster_neighbour *valid_cluster_neighbour(void);
 mica_cluster_reduction *valid_cluster_reduction(void);

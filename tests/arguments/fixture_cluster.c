@@ -90,6 +90,13 @@ mica_stream *shared_stream(void)
     return the_stream;
 }
 
+mica_cluster *cluster_that_traces(void)
+{
+    mica_cluster_trace_stop(valid_cluster(), NULL);
+    REQUIRE(mica_cluster_trace_start(valid_cluster()) == MICA_OK);
+    return valid_cluster();
+}
+
 uint64_t valid_identity(void)
 {
     mica_cluster_neighbour *neighbour = valid_cluster_neighbour();
@@ -108,6 +115,12 @@ mica_cluster_reduction *valid_cluster_reduction(void)
     static mica_cluster_reduction reduction;
     reduction = (mica_cluster_reduction){.component = MICA_ID(Velocity), .field = "x"};
     return &reduction;
+}
+
+const char *on_guard(const mica_world *world, mica_entity entity, void *context)
+{
+    (void)world, (void)entity, (void)context;
+    return NULL;
 }
 
 void on_combine(void *to, const void *from, void *context)

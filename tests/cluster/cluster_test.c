@@ -1,12 +1,19 @@
+#define _POSIX_C_SOURCE 200809L /* for fork */
 #include "mica/cluster.h"
 
 #include "faulty_allocator.h"
 #include "mica/flow.h"
 #include "mica/hierarchy.h"
 #include "mica/message.h"
+#include "mica/name.h"
 #include "mica/relation.h"
+#include "mica/stats.h"
 #include "reports.h"
 #include "test.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 typedef struct Position { float x, y; } Position;
 typedef struct Health { int32_t points; } Health;
@@ -232,6 +239,77 @@ START_TEST(references_are_part_of_the_hash_and_reach_far_entities)
 }
 END_TEST
 
+static mica_entity the_stand_in;
+
+static void change_stand_in(mica_view *view)
+{
+    for (uint32_t i = 0; i < view->count; ++i)
+        mica_set(view->world, the_stand_in, Health, {3});
+}
+
+/* What the program does to a stand-in, by turn. */
+static void change(mica_world *world, int turn)
+{
+    switch (turn) {
+    case 0: mica_set(world, the_stand_in, Health, {3}); break;
+    case 1: mica_set(world, the_stand_in, Position, {1, 1}); break;
+    case 2: mica_name_set(world, the_stand_in, mica_nil(), "mine"); break;
+    case 3: mica_destroy(world, the_stand_in); break;
+    default: mica_system_add(world, MICA_SYSTEM(change_stand_in, MICA_READ(Health))); break;
+    }
+}
+
+START_TEST(a_stand_in_is_read_only)
+{
+    static const char *const expected[] = {"got the component Health", "got the component Position", "got a name",
+                                           "was destroyed", "got the component Health"};
+    for (int turn = 0; turn < (STOPS_AT_MISTAKES ? 4 : 5); ++turn) {
+        reports heard;
+        mica_world *world = open_world(&heard);
+        mica_cluster_def def = cluster_def();
+        mica_cluster *cluster = mica_cluster_create(world, &def);
+        mica_define(world, Owner);
+        the_stand_in = mica_create(world, MICA_WITH(mica_identity, {77}), MICA_WITH(mica_remote));
+        mica_create(world, MICA_WITH(Position, {1, 1}), MICA_WITH(Health, {1}), MICA_WITH(Owner, {the_stand_in}));
+        ck_assert(mica_cluster_step(cluster, 0.1f) && mica_cluster_step(cluster, 0.1f));
+        change(world, turn);
+        ck_assert(!mica_cluster_step(cluster, 0.1f));
+        expect_report(&heard, MICA_ERROR_REFUSED, expected[turn]);
+        ck_assert_int_eq(mica_cluster_result(cluster), MICA_ERROR_REFUSED);
+        mica_cluster_destroy(cluster);
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
+/* A checked build stops at the line of the system. */
+START_TEST(a_checked_build_stops_a_system_that_changes_a_stand_in)
+{
+    if (!STOPS_AT_MISTAKES)
+        return;
+    fflush(NULL);
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        signal(SIGABRT, SIG_DFL);
+        reports heard;
+        mica_world *world = open_world(&heard);
+        mica_cluster_def def = cluster_def();
+        mica_cluster *cluster = mica_cluster_create(world, &def);
+        mica_define(world, Owner);
+        the_stand_in = mica_create(world, MICA_WITH(mica_identity, {77}), MICA_WITH(mica_remote));
+        mica_create(world, MICA_WITH(Position, {1, 1}), MICA_WITH(Health, {1}), MICA_WITH(Owner, {the_stand_in}));
+        mica_cluster_step(cluster, 0.1f);
+        change(world, 4);
+        mica_cluster_step(cluster, 0.1f);
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+END_TEST
+
 START_TEST(relations_that_need_the_edges_of_all_ranks_are_refused)
 {
     reports heard;
@@ -279,6 +357,44 @@ START_TEST(a_stop_ends_the_run_without_an_error)
 }
 END_TEST
 
+START_TEST(a_trace_has_the_steps_of_all_ranks_and_refuses_what_is_invalid)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_cluster_def def = cluster_def();
+    mica_cluster *cluster = mica_cluster_create(world, &def);
+    static const char path[] = "/tmp/mica_cluster_trace_test.json";
+    ck_assert_int_eq(mica_cluster_trace_stop(cluster, path), MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "no trace was started");
+    ck_assert_int_eq(mica_cluster_trace_start(cluster), MICA_OK);
+    ck_assert_int_eq(mica_cluster_trace_start(cluster), MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "a trace was already started");
+    mica_create(world, MICA_WITH(Position, {1, 1}));
+    ck_assert(mica_cluster_step(cluster, 0.1f));
+    ck_assert_int_eq(mica_cluster_trace_stop(cluster, path), MICA_OK);
+    char text[4096] = {0};
+    FILE *file = fopen(path, "r");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_gt(fread(text, 1, sizeof text - 1, file), 0);
+    fclose(file);
+    remove(path);
+    ck_assert_ptr_nonnull(strstr(text, "\"name\":\"rank 0\""));
+    ck_assert_ptr_nonnull(strstr(text, "\"name\":\"step 1\""));
+    ck_assert_ptr_nonnull(strstr(text, "\"args\":{\"owned\":1,\"ghosts\":0"));
+    ck_assert_int_eq(mica_cluster_trace_start(cluster), MICA_OK);
+    ck_assert_int_eq(mica_cluster_trace_stop(cluster, "/no folder/trace.json"), MICA_ERROR_FILE);
+    expect_report(&heard, MICA_ERROR_FILE, "/no folder/trace.json");
+    ck_assert_int_eq(mica_trace_start(world), MICA_OK); /* the program traces already */
+    ck_assert_int_eq(mica_cluster_trace_start(cluster), MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "a trace was already started");
+    ck_assert_int_eq(mica_trace_stop(world, NULL), MICA_OK);
+    ck_assert_int_eq(mica_cluster_trace_start(cluster), MICA_OK);
+    ck_assert_int_eq(mica_cluster_trace_stop(cluster, NULL), MICA_OK);
+    mica_cluster_destroy(cluster);
+    close_world(world, &heard);
+}
+END_TEST
+
 /* Lets each allocation of the cluster fail once. Either a call reports it, or nothing is lost. */
 START_TEST(a_cluster_that_runs_out_of_memory_reports_it_and_leaks_nothing)
 {
@@ -299,6 +415,10 @@ START_TEST(a_cluster_that_runs_out_of_memory_reports_it_and_leaks_nothing)
                           !mica_cluster_send(cluster, from, identity_of(world, from), (mica_value)MICA_WITH(Poke, {1}));
         }
         has_failed = has_failed || !mica_cluster_hash(cluster);
+        has_failed = has_failed || mica_cluster_trace_start(cluster) != MICA_OK;
+        has_failed = has_failed || !mica_cluster_step(cluster, 0.1f);
+        has_failed = has_failed || mica_cluster_trace_stop(cluster, "/tmp/mica_cluster_trace_memory.json") != MICA_OK;
+        remove("/tmp/mica_cluster_trace_memory.json");
         ck_assert(has_failed == (faulty.failures > 0));
         is_done = !has_failed;
         forget_reports(&heard);
@@ -314,6 +434,8 @@ TEST_SUITE(cluster, invalid_defs_are_reported, neighbours_are_shown_as_they_were
            messages_are_delivered_by_identity_and_only_within_reach,
            new_entities_get_identities_that_do_not_depend_on_the_order_of_creation,
            a_component_with_handles_that_is_defined_late_ends_the_run,
-           references_are_part_of_the_hash_and_reach_far_entities,
+           references_are_part_of_the_hash_and_reach_far_entities, a_stand_in_is_read_only,
+           a_checked_build_stops_a_system_that_changes_a_stand_in,
            relations_that_need_the_edges_of_all_ranks_are_refused, a_shared_entity_with_a_parent_ends_the_run,
-           a_stop_ends_the_run_without_an_error, a_cluster_that_runs_out_of_memory_reports_it_and_leaks_nothing)
+           a_stop_ends_the_run_without_an_error, a_trace_has_the_steps_of_all_ranks_and_refuses_what_is_invalid,
+           a_cluster_that_runs_out_of_memory_reports_it_and_leaks_nothing)

@@ -142,6 +142,7 @@ static void check_names_and_hooks(void)
     EXPECT(mica_removals_missed(removals) == 0);
     mica_removals_destroy(removals);
 
+    mica_world_set_guard(world, NULL, NULL);
     mica_world_seal(world, true);
     EXPECT(mica_is_nil(mica_create(world, MICA_WITH(Place, {0, 0}), MICA_WITH(Speed, {0, 0}))));
     mica_world_seal(world, false);

@@ -90,6 +90,7 @@ static void run_frames(mica_world *world)
         fclose(scratch);
     }
     EXPECT(mica_trace_stop(world, NULL) == MICA_OK);
+    EXPECT(mica_trace_stop_part(world, 2, "part", stdout) == MICA_ERROR_REFUSED); /* it has ended */
     FILE *written = tmpfile();
     EXPECT(mica_trace_start(world) == MICA_OK);
     EXPECT((written ? mica_trace_stop_to(world, written) : mica_trace_stop(world, NULL)) == MICA_OK);

@@ -145,6 +145,35 @@ START_TEST(names_that_are_taken_are_passed_over)
 }
 END_TEST
 
-TEST_SUITE(file, a_file_is_what_was_written_last, a_replacement_is_written_anywhere_and_shows_when_it_ends,
-           what_can_not_be_mapped_says_why, a_file_that_can_not_be_replaced_stays_as_it_is,
-           names_that_are_taken_are_passed_over)
+static void touch(const char *name)
+{
+    char full[200];
+    snprintf(full, sizeof full, "%s%s", path, name);
+    ck_assert_int_eq(micap_file_replace(full, "x", 1), 0);
+}
+
+START_TEST(leftovers_of_killed_processes_are_removed_and_nothing_else)
+{
+    static const char *const stay[] = {"",      ".3.1",  ".old-1", ".ab",  ".ab-",     ".-1",
+                                       ".3.-1", "x.1-1", ".1-1.1", ".1-g", ".a.1.1-1", ".12-3x"};
+    static const char *const go[] = {".1f-0", ".3.1.2a-1", ".3.1.2a-2"};
+    open_folder();
+    for (size_t i = 0; i < sizeof stay / sizeof *stay; ++i)
+        touch(stay[i]);
+    for (size_t i = 0; i < sizeof go / sizeof *go; ++i)
+        touch(go[i]);
+    micap_file_remove_leftovers(path);
+    micap_file_remove_leftovers("/no folder/target");
+    micap_file_remove_leftovers("no file that exists in this folder");
+    for (size_t i = 0; i < sizeof go / sizeof *go; ++i) {
+        char full[200];
+        snprintf(full, sizeof full, "%s%s", path, go[i]);
+        ck_assert_int_ne(access(full, F_OK), 0);
+    }
+    ck_assert_uint_eq(close_folder(), sizeof stay / sizeof *stay);
+}
+END_TEST
+
+TEST_SUITE(file, leftovers_of_killed_processes_are_removed_and_nothing_else, a_file_is_what_was_written_last,
+           a_replacement_is_written_anywhere_and_shows_when_it_ends, what_can_not_be_mapped_says_why,
+           a_file_that_can_not_be_replaced_stays_as_it_is, names_that_are_taken_are_passed_over)

@@ -420,6 +420,7 @@ bool mica_command_destroy_id(mica_commands *commands, mica_entity entity, mica_l
     if (MICAP_UNLIKELY(!commands))
         return destroy_other(commands, entity, location);
     micap_check_buffer(commands);
+    micap_check_change(commands->world, entity, location);
     const micap_recorded_kind *kind = commands->recording.recent;
     uint64_t record;
     if (MICAP_UNLIKELY(!kind || !micap_is_kind(kind, MICAP_OPERATION_DESTROY, location, commands->label) ||
@@ -508,6 +509,7 @@ void *mica_command_add_id(mica_commands *commands, mica_entity entity, mica_comp
     if (MICAP_MISSING(NULL, commands))
         return NULL;
     micap_check_buffer(commands);
+    micap_check_change(commands->world, entity, location);
     const micap_recorded_kind *kind = micap_kind_for(commands, MICAP_SHAPE_ADD, component, location);
     if (MICAP_UNLIKELY(!kind))
         return NULL;
@@ -607,6 +609,7 @@ bool mica_command_set_id(mica_commands *commands, mica_entity entity, mica_value
     if (MICAP_UNLIKELY(!commands))
         return set_other(commands, entity, value, location);
     micap_check_buffer(commands);
+    micap_check_change(commands->world, entity, location);
     const micap_recorded_kind *kind = commands->recording.recent;
     if (MICAP_LIKELY(kind && kind->value.component == value.component && kind->value.size_bytes == value.size_bytes &&
                      kind->fast_shape == MICAP_SHAPE_SET && kind->location.line == location.line &&
@@ -629,6 +632,7 @@ void *mica_command_add_instance_id(mica_commands *commands, mica_entity entity, 
 {
     if (MICAP_MISSING(NULL, commands))
         return NULL;
+    micap_check_change(commands->world, entity, location);
     const micap_type *type = micap_check_recordable(commands, component, location);
     if (type && !type->type.many) {
         micap_fail(commands->world, MICA_ERROR_INVALID, location,
@@ -705,6 +709,7 @@ bool mica_command_remove_id(mica_commands *commands, mica_entity entity, mica_co
     if (MICAP_MISSING(NULL, commands))
         return false;
     micap_check_buffer(commands);
+    micap_check_change(commands->world, entity, location);
     const micap_recorded_kind *kind = micap_kind_for(commands, MICAP_OPERATION_REMOVE, component, location);
     if (MICAP_UNLIKELY(!kind))
         return false;
@@ -721,6 +726,7 @@ bool mica_command_enable_id(mica_commands *commands, mica_entity entity, mica_co
     if (MICAP_MISSING(NULL, commands))
         return false;
     micap_check_buffer(commands);
+    micap_check_change(commands->world, entity, location);
     uint32_t toggle = enabled ? MICAP_TOGGLE_ON : MICAP_TOGGLE_OFF;
     const micap_recorded_kind *kind = micap_kind_for(commands, MICAP_SHAPE_TOGGLE * toggle, component, location);
     if (kind && !kind->value.type->type.toggle) {

@@ -171,6 +171,7 @@ static MICAP_INLINE void *add(mica_world *world, mica_entity entity, mica_compon
 
 void *mica_add_id(mica_world *world, mica_entity entity, mica_component component)
 {
+    micap_check_change(world, entity, no_place);
     const micap_immediate_change change = micap_immediate_change_begin(world);
     void *value = add(world, entity, component);
     micap_immediate_change_end(&change);
@@ -327,6 +328,7 @@ static MICAP_NOINLINE bool overwrite(mica_world *world, const micap_finder *find
 bool mica_set_id(mica_world *world, mica_entity entity, mica_value value)
 {
     MICAP_IMMEDIATE_CHANGE(world);
+    micap_check_change(world, entity, no_place);
     if (MICAP_UNLIKELY(!world || world->recording_depth))
         return set_recorded(world, entity, value);
     if (micap_is_pooled(value.component))
@@ -389,6 +391,7 @@ static MICAP_NOINLINE bool remove_hooked(mica_world *world, mica_entity entity, 
 bool mica_remove_id(mica_world *world, mica_entity entity, mica_component component)
 {
     MICAP_IMMEDIATE_CHANGE(world);
+    micap_check_change(world, entity, no_place);
     if (MICAP_UNLIKELY(!world || world->recording_depth))
         return remove_recorded(world, entity, component);
     if (micap_is_pooled(component))
@@ -418,6 +421,7 @@ bool mica_enable_id(mica_world *world, mica_entity entity, mica_component compon
 {
     if (MICAP_MISSING(NULL, world))
         return false;
+    micap_check_change(world, entity, no_place);
     if (MICAP_UNLIKELY(world->recording_depth))
         return mica_command_enable_id(micap_recorder(world), entity, component, enabled, no_place);
     micap_row spot = micap_locate(world, entity);

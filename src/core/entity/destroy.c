@@ -187,6 +187,7 @@ static MICAP_NOINLINE bool destroy_preserved(mica_world *world, mica_entity enti
 bool mica_destroy(mica_world *world, mica_entity entity)
 {
     MICAP_IMMEDIATE_CHANGE(world);
+    micap_check_change(world, entity, (mica_location){0});
     if (MICAP_UNLIKELY(!world || world->recording_depth))
         return destroy_recorded(world, entity);
     micap_row spot;

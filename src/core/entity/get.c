@@ -68,6 +68,7 @@ void *mica_write_id(mica_world *world, mica_entity entity, mica_component compon
     if (MICAP_MISSING(NULL, world))
         return NULL;
     micap_check_handle(world, entity);
+    micap_check_change(world, entity, (mica_location){0});
     if (micap_is_pooled(component))
         return micap_lend_values(world, entity, component, micap_pooled_write(world, entity, component), 1);
     micap_row spot = micap_locate(world, entity);

@@ -55,9 +55,22 @@ void micap_check_handle(const mica_world *world, mica_entity entity)
                         entity.index, entity.generation, entity.generation >> MICAP_SPACE_SHIFT, space);
 }
 
+void micap_check_change(const mica_world *world, mica_entity entity, mica_location location)
+{
+    bool is_in_system = world && (micap_thread_context_of(world) || micap_this_exclusive.world == world);
+    const char *reason = is_in_system && world->guard ? world->guard(world, entity, world->guard_context) : NULL;
+    if (!reason)
+        return;
+    if (location.file)
+        micap_note_again(location);
+    micap_violation(world, "changes entity %u (generation %u): %s", entity.index, entity.generation, reason);
+}
+
 void micap_check_access(const mica_world *world, mica_entity entity, mica_component component, bool write)
 {
     micap_check_handle(world, entity);
+    if (write && !mica_is_nil(entity))
+        micap_check_change(world, entity, (mica_location){0});
     const micap_thread_context *here = micap_thread_context_of(world);
     const micap_type *type = micap_type_of(component);
     if (!here || !here->allows ||

@@ -35,6 +35,8 @@ void micap_check_column(const mica_view *view, mica_component component, bool wr
 void micap_check_door(const mica_world *world, const char *what);
 /* A system writes or reads a stream that it does not declare: the systems that write it may still run. */
 void micap_check_stream(const mica_world *world, const char *name, bool write, mica_location location);
+/* Before a system changes an entity, or records that: the guard of the world may have a reason against it. */
+void micap_check_change(const mica_world *world, mica_entity entity, mica_location location);
 /* A command buffer of a system is used only by the job it belongs to. */
 void micap_check_buffer(const mica_commands *commands);
 /* Staging memory of earlier flushes was not written since. */
@@ -79,6 +81,11 @@ static inline void micap_check_door(const mica_world *world, const char *what)
 static inline void micap_check_stream(const mica_world *world, const char *name, bool write, mica_location location)
 {
     (void)world, (void)name, (void)write, (void)location;
+}
+
+static inline void micap_check_change(const mica_world *world, mica_entity entity, mica_location location)
+{
+    (void)world, (void)entity, (void)location;
 }
 
 static inline void micap_check_buffer(const mica_commands *commands)

@@ -203,6 +203,14 @@ size_t mica_world_trim(mica_world *world)
     return before - atomic_load(&world->memory.bytes);
 }
 
+void mica_world_set_guard(mica_world *world, mica_guard_fn fn, void *context)
+{
+    if (MICAP_MISSING(NULL, world))
+        return;
+    world->guard = fn;
+    world->guard_context = context;
+}
+
 void mica_world_seal(mica_world *world, bool sealed)
 {
     if (MICAP_MISSING(NULL, world))

@@ -91,6 +91,8 @@ struct mica_world {
     micap_memory memory;
     micap_arena arena;
     mica_world_def def;
+    mica_guard_fn guard; /* of checked builds */
+    void *guard_context;
     _Atomic(mica_result) last_error; /* for mica_world_take_error */
     _Atomic(mica_result) failure;    /* of the last operation that failed, for functions that return it */
 };

@@ -35,6 +35,7 @@ typedef struct trace {
     uint32_t name_capacity;
     uint64_t begin_ns;
     uint64_t frame_ns; /* when the frame began */
+    uint32_t process;  /* its number, where it is written */
 } trace;
 
 static void add_event(mica_world *world, log *log, const event *event)
@@ -151,7 +152,7 @@ static void write_text(FILE *file, const char *text)
 /* Writes what all events have: name, thread, and microseconds since the trace began. */
 static void write_event(FILE *file, const trace *trace, const char *name, uint32_t thread, const event *event)
 {
-    fputs(",\n{\"ph\":\"X\",\"pid\":1,\"name\":", file);
+    fprintf(file, ",\n{\"ph\":\"X\",\"pid\":%" PRIu32 ",\"name\":", trace->process);
     write_text(file, name);
     fprintf(file, ",\"tid\":%" PRIu32 ",\"ts\":%.3f,\"dur\":%.3f", thread,
             (double)(event->begin_ns - trace->begin_ns) / 1000, (double)(event->end_ns - event->begin_ns) / 1000);
@@ -162,9 +163,9 @@ static void write_log(FILE *file, const trace *trace, uint32_t worker)
     const log *log = &trace->logs[worker];
     if (log->count)
         fprintf(file,
-                ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":%" PRIu32
+                ",\n{\"ph\":\"M\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32
                 ",\"name\":\"thread_name\",\"args\":{\"name\":\"worker %" PRIu32 "\"}}",
-                worker, worker);
+                trace->process, worker, worker);
     for (uint32_t i = 0; i < log->count; ++i) {
         const event *event = &log->events[i];
         const char *name = event->system < trace->name_capacity ? trace->names[event->system] : NULL;
@@ -177,16 +178,18 @@ static void write_log(FILE *file, const trace *trace, uint32_t worker)
     }
 }
 
-static void write_trace(FILE *file, const trace *trace)
+/* Writes all events. The name of the process comes first. */
+static uint64_t write_events(FILE *file, const trace *trace, const char *process_name)
 {
     uint32_t frames = trace->log_count - 1;
     uint64_t missed = 0;
-    fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
-          "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"mica\"}}",
-          file);
+    fprintf(file, "{\"ph\":\"M\",\"pid\":%" PRIu32 ",\"name\":\"process_name\",\"args\":{\"name\":", trace->process);
+    write_text(file, process_name);
+    fputs("}}", file);
     fprintf(file,
-            ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":%" PRIu32 ",\"name\":\"thread_name\",\"args\":{\"name\":\"frames\"}}",
-            frames);
+            ",\n{\"ph\":\"M\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32
+            ",\"name\":\"thread_name\",\"args\":{\"name\":\"frames\"}}",
+            trace->process, frames);
     for (uint32_t i = 0; i < trace->logs[frames].count; ++i) {
         char name[32];
         snprintf(name, sizeof name, "frame %" PRIu64, trace->logs[frames].events[i].rows);
@@ -197,6 +200,14 @@ static void write_trace(FILE *file, const trace *trace)
         write_log(file, trace, worker);
     for (uint32_t i = 0; i < trace->log_count; ++i)
         missed += trace->logs[i].missed;
+    return missed;
+}
+
+static void write_trace(FILE *file, trace *trace)
+{
+    trace->process = 1;
+    fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n", file);
+    uint64_t missed = write_events(file, trace, "mica");
     fprintf(file, "\n],\"otherData\":{\"missed\":%" PRIu64 "}}\n", missed);
 }
 
@@ -233,6 +244,17 @@ mica_result mica_trace_stop(mica_world *world, const char *path)
     return result;
 }
 
+/* Ends the writing to a file of the program. */
+static mica_result finish(mica_world *world, trace *trace, FILE *out)
+{
+    mica_result result = fflush(out) == 0 && !ferror(out)
+                             ? MICA_OK
+                             : micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
+                                          "trace: it can't be written: %s", strerror(errno));
+    free_trace(world, trace);
+    return result;
+}
+
 mica_result mica_trace_stop_to(mica_world *world, FILE *out)
 {
     if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, out))
@@ -241,10 +263,23 @@ mica_result mica_trace_stop_to(mica_world *world, FILE *out)
     if (!trace)
         return MICA_ERROR_REFUSED;
     write_trace(out, trace);
-    mica_result result = fflush(out) == 0 && !ferror(out)
-                             ? MICA_OK
-                             : micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
-                                          "trace: it can't be written: %s", strerror(errno));
-    free_trace(world, trace);
-    return result;
+    return finish(world, trace, out);
+}
+
+mica_result mica_trace_stop_part(mica_world *world, uint32_t process, const char *name, FILE *out)
+{
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, name) || MICAP_MISSING(world, out))
+        return MICA_ERROR_INVALID;
+    trace *trace = take_trace(world);
+    if (!trace)
+        return MICA_ERROR_REFUSED;
+    trace->process = process;
+    fputs(",\n", out);
+    uint64_t missed = write_events(out, trace, name);
+    if (missed)
+        fprintf(out,
+                ",\n{\"ph\":\"M\",\"pid\":%" PRIu32 ",\"name\":\"process_labels\",\"args\":{\"labels\":\"%" PRIu64
+                " events missed\"}}",
+                process, missed);
+    return finish(world, trace, out);
 }

@@ -1,13 +1,15 @@
 /* Models for tools/cluster.py, which runs them on different numbers of ranks and workers and compares the lines: after each step, the hash
  * of the cluster, and a hash of values that a plain world without a cluster has too.
  *
- *     models MODEL [key=value ...]     keys: steps, agents, workers, balance, seed, save (a path), save_at (a step), resume (a path), and what a fault needs */
+ *     models MODEL [key=value ...]     keys: steps, agents, workers, balance, seed, save (a path), save_at (a step), save_every (a number of steps), resume (a path), trace (a path), and what a fault needs */
 #include "models.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+MICA_TAG(Intruder)
 
 static const model *const models[] = {&wanderers_model, &flock_model, &market_model, &epidemic_model, &couriers_model};
 
@@ -35,11 +37,24 @@ static settings read_settings(int count, char **arguments)
                       .seed = option(count, arguments, "seed", 1),
                       .is_plain = option(count, arguments, "plain", 0),
                       .hangs = option(count, arguments, "hangs", UINT64_MAX),
+                      .writes = option(count, arguments, "writes", UINT64_MAX),
                       .differs = option(count, arguments, "differs", UINT64_MAX),
+                      .save_every = option(count, arguments, "save_every", 0),
                       .save_at = option(count, arguments, "save_at", 0),
+                      .trace = text_option(count, arguments, "trace"),
                       .save = text_option(count, arguments, "save"),
                       .resume = text_option(count, arguments, "resume")};
     return found;
+}
+
+/* Gives a component to an entity of another rank. */
+static void write_stand_in(mica_world *world)
+{
+    mica_query *remotes = mica_query_create(world, MICA_QUERY(MICA_HAS(mica_remote)));
+    mica_entity first = mica_query_first(remotes);
+    mica_query_destroy(remotes);
+    if (!mica_is_nil(first))
+        mica_add(world, first, Intruder);
 }
 
 static int run(const model *model, const settings *settings)
@@ -57,19 +72,27 @@ static int run(const model *model, const settings *settings)
         if (model->resume)
             model->resume(step);
     }
+    if (settings->trace)
+        mica_cluster_trace_start(cluster);
     for (; step < settings->steps; ++step) {
         if (rank == settings->hangs && step == settings->steps / 2)
             for (;;) {
             }
+        if (rank == settings->writes && step == settings->steps / 2)
+            write_stand_in(world);
         if (cluster ? !mica_cluster_step(cluster, 0.125f) : !model->plain_step(world))
             break;
         uint64_t hash = cluster ? mica_cluster_hash(cluster) : 0, content = 0;
         content = model->content ? model->content(world) : 0;
         if (cluster)
             mica_cluster_combine(cluster, &content, sizeof content, add_words, NULL);
-        if (rank == 0)
+        if (rank == 0) {
             printf("%" PRIu64 " %016" PRIx64 " %016" PRIx64 "\n", step, hash, content);
-        if (settings->save && step + 1 == settings->save_at && mica_cluster_save(cluster, settings->save) != MICA_OK)
+            fflush(stdout);
+        }
+        bool must_save =
+            step + 1 == settings->save_at || (settings->save_every && (step + 1) % settings->save_every == 0);
+        if (settings->save && must_save && mica_cluster_save(cluster, settings->save) != MICA_OK)
             break;
     }
     if (cluster && step == settings->steps) {
@@ -78,6 +101,8 @@ static int run(const model *model, const settings *settings)
                 stats.owned_count, stats.ghost_count, stats.balance_count);
     }
     bool is_valid = mica_world_validate(world) == MICA_OK;
+    if (settings->trace)
+        is_valid &= mica_cluster_trace_stop(cluster, settings->trace) == MICA_OK;
     mica_cluster_destroy(cluster);
     mica_world_destroy(world);
     return step == settings->steps && is_valid ? EXIT_SUCCESS : EXIT_FAILURE;

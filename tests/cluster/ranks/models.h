@@ -14,9 +14,12 @@ typedef struct settings {
     uint64_t seed;
     bool is_plain;    /* without a cluster */
     uint64_t hangs;   /* a rank that hangs in the middle */
+    uint64_t writes;  /* a rank that changes an entity of another in the middle */
     uint64_t differs; /* a rank that has another world at the start */
     uint64_t save_at; /* number of steps after which it saves */
-    const char *save; /* paths; or NULL */
+    uint64_t save_every;
+    const char *trace; /* paths; or NULL */
+    const char *save;
     const char *resume;
 } settings;
 

@@ -19,6 +19,7 @@ MICA_POOL_WITH(Smoke, (.split = true), x, y)
 
 /* What the systems below get at: an entity in their rows, one that is not, and things kept from earlier. */
 static mica_entity own, other, plain;
+static mica_entity guarded; /* the guard of the world protects it */
 static mica_entity foreign; /* what own is in another world */
 static mica_query *numbers;
 static mica_view kept_view;
@@ -54,6 +55,13 @@ MISTAKE(get_undeclared, mica_get(world, own, Mass))
 MISTAKE(get_undeclared_elsewhere, mica_get(world, other, Mass))
 MISTAKE(get_undeclared_of_the_dead, mica_get(world, mica_nil(), Mass))
 MISTAKE(get_many_undeclared, const Mass *found[1]; mica_get_many(world, &own, 1, Mass, found))
+MISTAKE(write_guarded, mica_write(world, guarded, Mass))
+MISTAKE(set_guarded, mica_set(world, guarded, Mass, {1}))
+MISTAKE(add_guarded, mica_add(world, guarded, Age))
+MISTAKE(remove_guarded, mica_remove(world, guarded, Mass))
+MISTAKE(destroy_guarded, mica_destroy(world, guarded))
+MISTAKE_ONCE(set_guarded_at_once, mica_set(world, guarded, Mass, {1}))
+MISTAKE_ONCE(destroy_guarded_at_once, mica_destroy(world, guarded))
 MISTAKE(write_undeclared, mica_write(world, own, Mass))
 MISTAKE(write_what_is_only_read, mica_write(world, own, Position))
 MISTAKE(write_undeclared_elsewhere, mica_write(world, other, Velocity))
@@ -199,6 +207,13 @@ static const mistake mistakes[] = {
     ROWS(get_undeclared_elsewhere, "reads component Mass of entity"),
     ROWS(get_undeclared_of_the_dead, "reads component Mass, which it does not declare"),
     ROWS(get_many_undeclared, "reads component Mass of entity"),
+    ROWS(write_guarded, "changes entity", "it is looked after elsewhere"),
+    ROWS(set_guarded, "changes entity", "it is looked after elsewhere"),
+    ROWS(add_guarded, "changes entity", "it is looked after elsewhere"),
+    ROWS(remove_guarded, "changes entity", "it is looked after elsewhere"),
+    ROWS(destroy_guarded, "changes entity", "it is looked after elsewhere"),
+    EXCLUSIVE(set_guarded_at_once, "changes entity", "it is looked after elsewhere"),
+    EXCLUSIVE(destroy_guarded_at_once, "changes entity", "it is looked after elsewhere"),
     ROWS(write_undeclared, "writes component Mass of entity"),
     ROWS(write_what_is_only_read, "writes component Position of entity"),
     ROWS(write_undeclared_elsewhere, "writes component Velocity of entity"),
@@ -284,6 +299,12 @@ static void say_nothing(const mica_report *report, void *context)
     (void)context;
 }
 
+static const char *guard(const mica_world *world, mica_entity entity, void *context)
+{
+    (void)world, (void)context;
+    return mica_same(entity, guarded) ? "it is looked after elsewhere" : NULL;
+}
+
 static mica_world *make_world(void)
 {
     mica_world_def def = mica_world_def_default();
@@ -300,6 +321,8 @@ static mica_world *make_world(void)
                         MICA_WITH(Velocity, {0}), MICA_WITH(Player));
     plain = mica_create(world, MICA_WITH(Velocity, {0}), MICA_WITH(Burning, {1}), MICA_WITH(Smoke, {1, 2}));
     passer = mica_create(world, MICA_WITH(Number, {3}), MICA_WITH(Burning, {1}));
+    guarded = mica_create(world, MICA_WITH(Mass, {1}));
+    mica_world_set_guard(world, guard, NULL);
     numbers = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
     runs = 0;
     kept_commands = NULL;
