@@ -15,6 +15,7 @@
 #ifndef MICAP_CORE_STORAGE_ENTITY_INDEX_H
 #define MICAP_CORE_STORAGE_ENTITY_INDEX_H
 
+#include "base/bits.h"
 #include "base/assert.h"
 #include "base/undo_log.h"
 #include "base/memory.h"
@@ -189,12 +190,21 @@ static inline bool micap_entity_is_ready(const micap_entities *entities)
     return entities->first_page || MICAP_LIKELY(entities->fresh_next != entities->fresh_end);
 }
 
+/* A handle in one register: compilers build a struct of two members in a vector register otherwise. */
+static inline mica_entity micap_entity_of(uint32_t index, uint32_t generation)
+{
+    uint64_t bits = MICAP_IS_BIG_ENDIAN ? (uint64_t)index << 32 | generation : (uint64_t)generation << 32 | index;
+    mica_entity entity;
+    memcpy(&entity, &bits, sizeof entity);
+    return entity;
+}
+
 /* A handle, free or fresh, when one is ready, and its record, which the caller fills in. Snapshots have what they need. */
 static inline mica_entity micap_entity_take_ready(micap_entities *entities, uint64_t **out_record)
 {
     if (entities->first_page)
         return micap_entity_take_free(entities, out_record);
-    mica_entity entity = {(uint32_t)entities->fresh_next++, entities->first_generation};
+    mica_entity entity = micap_entity_of((uint32_t)entities->fresh_next++, entities->first_generation);
     *out_record = micap_record_at(entities, entity.index);
     return entity;
 }
