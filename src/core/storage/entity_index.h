@@ -15,7 +15,6 @@
 #ifndef MICAP_CORE_STORAGE_ENTITY_INDEX_H
 #define MICAP_CORE_STORAGE_ENTITY_INDEX_H
 
-#include "base/bits.h"
 #include "base/assert.h"
 #include "base/undo_log.h"
 #include "base/memory.h"
@@ -311,10 +310,10 @@ static inline void micap_entity_give_unused(micap_entities *entities, mica_entit
 bool micap_entities_reserve_at(mica_world *world, uint32_t index);
 void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32_t count);
 
-/* Gives a slot that has no record one, in a world that is restored from a file; false if it has one, the handle is invalid, or memory
- * is short. The other makes reserved handles of several. */
-bool micap_entities_claim_unused(mica_world *world, mica_entity entity, uint32_t chunk, uint32_t row);
-bool micap_entities_claim_reserved(mica_world *world, const mica_entity *entities, uint32_t count);
+/* Gives slots that have no record one, in a world that is restored from a file; false if one has one, a handle is invalid, or memory
+ * is short. */
+bool micap_entities_claim_unused(mica_world *world, const mica_entity *entities, uint32_t count, uint32_t chunk,
+                                 uint32_t row);
 
 /* Whether the array has the pages that lie in it, and inline look-ups read it. */
 bool micap_entities_array_is_right(const mica_world *world);
