@@ -167,11 +167,17 @@ enum { MICAP_RECORDS_KEPT = 64 }; /* copied at once for a snapshot: 512 bytes */
 /* Makes the copy of a record, and of the free list of its page, that snapshots need. */
 MICAP_COLD void micap_undo_save_record(const micap_entities *entities, uint32_t index);
 
+/* Whether the newest snapshot has a copy of a record, as far as the log remembers. */
+static inline bool micap_record_is_saved(const micap_entities *entities, uint32_t index)
+{
+    return micap_undo_has_records(entities->undo, index / MICAP_RECORDS_KEPT);
+}
+
 /* Every write to the record of an existing slot goes through this function first: it makes the copy that the newest snapshot needs.
  * Fresh slots need no copy, nor do records of rows that move, which are found again from the rows. */
 static inline void micap_touch_record(const micap_entities *entities, uint32_t index)
 {
-    if (MICAP_UNLIKELY(entities->undo->before) && !micap_undo_has_records(entities->undo, index / MICAP_RECORDS_KEPT))
+    if (MICAP_UNLIKELY(entities->undo->before) && !micap_record_is_saved(entities, index))
         micap_undo_save_record(entities, index);
 }
 
