@@ -40,6 +40,8 @@
 /* For functions with a format of printf: the positions of the format and of the first value, counted from 1. */
 #define MICAP_FORMAT(text, first) __attribute__((format(printf, text, first)))
 
+#define MICAP_IS_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
 #define MICAP_UNUSED __attribute__((unused))
 /* Calls a function with the address of a variable at the end of its scope. */
 #define MICAP_CLEANUP(function) __attribute__((cleanup(function)))

@@ -1,4 +1,4 @@
-/* Powers of two, and the order of bytes. */
+/* Powers of two. */
 #ifndef MICAP_BASE_BITS_H
 #define MICAP_BASE_BITS_H
 
@@ -7,8 +7,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define MICAP_IS_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
 static inline bool micap_is_power_of_two(uint64_t value)
 {

@@ -162,8 +162,9 @@ static bool read_buffers(mica_world *world, micap_reader *reader, micap_saved_sy
         micap_saved_buffer unknown = {0}, *buffer = is_known ? &system->buffers[i] : &unknown;
         buffer->index = (uint32_t)micap_reader_take_up_to(reader, 1 << 20);
         buffer->taken_count = (uint32_t)micap_reader_take_up_to(reader, UINT32_MAX);
-        bool fine = micap_state_take_handles(world, reader, &buffer->handles, &buffer->count) &&
-                    micap_entities_claim_reserved(world, buffer->handles, buffer->count);
+        bool fine =
+            micap_state_take_handles(world, reader, &buffer->handles, &buffer->count) &&
+            micap_entities_claim_unused(world, buffer->handles, buffer->count, MICAP_CHUNK_NONE, MICAP_SLOT_RESERVED);
         for (uint32_t k = 0; fine && !is_known && k < buffer->count; ++k)
             micap_entity_give_unused(&world->entities, buffer->handles[k]);
         MICAP_RELEASE_ARRAY(&world->memory, unknown.handles, unknown.count);

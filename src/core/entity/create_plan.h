@@ -30,7 +30,10 @@ typedef struct micap_create_plan {
 
 static inline uint32_t micap_create_plan_key(const mica_value *values, uint32_t count)
 {
-    return MICAP_LIKELY(count) ? values[0].component * 5 + values[count - 1].component * 3 + count : 0;
+    if (MICAP_UNLIKELY(!count))
+        return 0;
+    const mica_value *middle = values + count / 2, *last = values + (count - 1);
+    return values->component * 5 + middle->component * 16 + last->component * 3 + count;
 }
 
 /* The first plan in the chain of a list. */

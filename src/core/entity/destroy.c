@@ -180,8 +180,9 @@ static MICAP_INLINE bool destroy_fast(mica_world *world, mica_entity entity, mic
 
 static MICAP_NOINLINE bool destroy_preserved(mica_world *world, mica_entity entity, micap_row spot)
 {
-    micap_touch_record(&world->entities, entity.index);
-    return destroy_fast(world, entity, spot, micap_row_fill_hole);
+    if (MICAP_UNLIKELY(!micap_record_is_saved(&world->entities, entity.index)))
+        return destroy_other(world, entity, spot);
+    return destroy_fast(world, entity, spot, micap_row_fill_hole_saving);
 }
 
 bool mica_destroy(mica_world *world, mica_entity entity)

@@ -25,7 +25,7 @@ static bool read_spare(mica_world *world, micap_reader *reader)
     mica_entity *spare;
     uint32_t count;
     bool fine = micap_state_take_handles(world, reader, &spare, &count) &&
-                micap_entities_claim_reserved(world, spare, count) &&
+                micap_entities_claim_unused(world, spare, count, MICAP_CHUNK_NONE, MICAP_SLOT_RESERVED) &&
                 MICAP_RESERVE(&world->memory, entities->spare, &entities->spare_capacity, count);
     if (fine && count) {
         memcpy(entities->spare, spare, count * sizeof *spare);
@@ -46,7 +46,7 @@ static bool read_page(mica_world *world, micap_reader *reader, uint32_t *last_pa
         mica_entity entity = micap_handle_runs_take(&runs, reader);
         uint32_t slot = entity.index & (MICAP_PAGE_RECORDS - 1);
         if (reader->failed || (i && entity.index >> MICAP_PAGE_SHIFT != page) ||
-            !micap_entities_claim_unused(world, entity, MICAP_CHUNK_NONE, MICAP_SLOT_END) ||
+            !micap_entities_claim_unused(world, &entity, 1, MICAP_CHUNK_NONE, MICAP_SLOT_END) ||
             (!i && entities->pages[entity.index >> MICAP_PAGE_SHIFT].first_free != MICAP_SLOT_END))
             return false;
         page = entity.index >> MICAP_PAGE_SHIFT;
@@ -84,10 +84,10 @@ bool micap_resume_read_index(mica_world *world, micap_reader *reader, const mica
          entities->fresh_next >> MICAP_PAGE_SHIFT != (entities->fresh_end - 1) >> MICAP_PAGE_SHIFT))
         return false;
     for (uint32_t i = 0; i < count; ++i)
-        if (handles[i].index >= entities->high_water ||
-            !micap_entities_claim_unused(world, handles[i], MICAP_CHUNK_PENDING, 0))
+        if (handles[i].index >= entities->high_water)
             return false;
-    if (!read_holes(world, reader) || !read_spare(world, reader))
+    if (!micap_entities_claim_unused(world, handles, count, MICAP_CHUNK_PENDING, 0) || !read_holes(world, reader) ||
+        !read_spare(world, reader))
         return false;
     uint64_t page_count = micap_reader_take_number(reader);
     uint32_t last_page = 0;
@@ -182,7 +182,7 @@ bool micap_resume_read_buffers(mica_world *world, micap_reader *reader)
         mica_entity *stock;
         uint32_t count;
         bool fine = micap_state_take_handles(world, reader, &stock, &count) &&
-                    micap_entities_claim_reserved(world, stock, count);
+                    micap_entities_claim_unused(world, stock, count, MICAP_CHUNK_NONE, MICAP_SLOT_RESERVED);
         if (fine && commands)
             fine = micap_commands_set_stock(commands, stock, count, taken_count);
         for (uint32_t i = 0; fine && !commands && i < count; ++i)

@@ -135,9 +135,8 @@ static bool is_arranged(saved_archetype saved)
     for (uint32_t i = 0; is_same && i < archetype->chunk_count; ++i)
         is_same = archetype->chunks[i]->order == micap_reader_take_number(&saved.orders);
     for (uint32_t i = 0; is_same && i < archetype->chunk_count; ++i)
-        for (uint32_t row = 0; is_same && row < archetype->chunks[i]->count; ++row)
-            is_same =
-                mica_same(micap_chunk_entities(archetype->chunks[i])[row], micap_handle_runs_take(&runs, &saved.rows));
+        is_same = micap_handle_runs_are(&runs, &saved.rows, micap_chunk_entities(archetype->chunks[i]),
+                                        archetype->chunks[i]->count);
     return is_same;
 }
 

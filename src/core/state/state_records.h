@@ -132,6 +132,23 @@ static inline mica_entity micap_handle_runs_take(micap_handle_runs *runs, micap_
     return entity;
 }
 
+/* Whether the next of such entities are those of a list. */
+static inline bool micap_handle_runs_are(micap_handle_runs *runs, micap_reader *reader, const mica_entity *list,
+                                         uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        mica_entity first = micap_handle_runs_take(runs, reader);
+        uint32_t more = runs->count < count - i - 1 ? runs->count : count - i - 1;
+        for (uint32_t k = 0; k <= more; ++k)
+            if (!mica_same(list[i + k], (mica_entity){first.index + k, first.generation}))
+                return false;
+        runs->next.index += more;
+        runs->count -= more;
+        i += more;
+    }
+    return true;
+}
+
 /* The next handles of a record, preceded by their number: allocates an array of them. False if the bytes are invalid or memory is
  * short: then there is no array. */
 bool micap_state_take_handles(mica_world *world, micap_reader *reader, mica_entity **out_entities, uint32_t *out_count);

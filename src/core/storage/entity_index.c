@@ -422,25 +422,28 @@ static bool has_page(const micap_entities *entities, uint32_t page)
     return page < entities->pages_capacity && entities->pages[page].records;
 }
 
-bool micap_entities_claim_unused(mica_world *world, mica_entity entity, uint32_t chunk, uint32_t row)
+bool micap_entities_claim_unused(mica_world *world, const mica_entity *entities, uint32_t count, uint32_t chunk,
+                                 uint32_t row)
 {
-    if (!entity.index || !entity.generation || entity.generation > MICAP_GENERATION_MAX ||
-        !micap_entity_is_of_space(world->def.handle_space, entity) ||
-        (!has_page(&world->entities, entity.index >> MICAP_PAGE_SHIFT) &&
-         !micap_entities_reserve_at(world, entity.index)))
-        return false;
-    uint64_t *record = micap_record_at(&world->entities, entity.index);
-    if (*record)
-        return false;
-    *record = micap_record_pack(entity.generation, chunk, row);
-    return true;
-}
-
-bool micap_entities_claim_reserved(mica_world *world, const mica_entity *entities, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; ++i)
-        if (!micap_entities_claim_unused(world, entities[i], MICAP_CHUNK_NONE, MICAP_SLOT_RESERVED))
+    const micap_entities *all = &world->entities;
+    uint64_t *records = NULL;
+    uint32_t page = UINT32_MAX; /* no index is in it */
+    for (uint32_t i = 0; i < count; ++i) {
+        mica_entity entity = entities[i];
+        if (!entity.index || !entity.generation || entity.generation > MICAP_GENERATION_MAX ||
+            !micap_entity_is_of_space(world->def.handle_space, entity))
             return false;
+        if (entity.index >> MICAP_PAGE_SHIFT != page) {
+            page = entity.index >> MICAP_PAGE_SHIFT;
+            if (!has_page(all, page) && !micap_entities_reserve_at(world, entity.index))
+                return false;
+            records = all->pages[page].records;
+        }
+        uint64_t *record = &records[entity.index & (MICAP_PAGE_RECORDS - 1)];
+        if (*record)
+            return false;
+        *record = micap_record_pack(entity.generation, chunk, row);
+    }
     return true;
 }
 

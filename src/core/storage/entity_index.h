@@ -167,11 +167,17 @@ enum { MICAP_RECORDS_KEPT = 64 }; /* copied at once for a snapshot: 512 bytes */
 /* Makes the copy of a record, and of the free list of its page, that snapshots need. */
 MICAP_COLD void micap_undo_save_record(const micap_entities *entities, uint32_t index);
 
+/* Whether the newest snapshot has a copy of a record, as far as the log remembers. */
+static inline bool micap_record_is_saved(const micap_entities *entities, uint32_t index)
+{
+    return micap_undo_has_records(entities->undo, index / MICAP_RECORDS_KEPT);
+}
+
 /* Every write to the record of an existing slot goes through this function first: it makes the copy that the newest snapshot needs.
  * Fresh slots need no copy, nor do records of rows that move, which are found again from the rows. */
 static inline void micap_touch_record(const micap_entities *entities, uint32_t index)
 {
-    if (MICAP_UNLIKELY(entities->undo->before) && !micap_undo_has_records(entities->undo, index / MICAP_RECORDS_KEPT))
+    if (MICAP_UNLIKELY(entities->undo->before) && !micap_record_is_saved(entities, index))
         micap_undo_save_record(entities, index);
 }
 
@@ -189,12 +195,21 @@ static inline bool micap_entity_is_ready(const micap_entities *entities)
     return entities->first_page || MICAP_LIKELY(entities->fresh_next != entities->fresh_end);
 }
 
+/* A handle in one register: compilers build a struct of two members in a vector register otherwise. */
+static inline mica_entity micap_entity_of(uint32_t index, uint32_t generation)
+{
+    uint64_t bits = MICAP_IS_BIG_ENDIAN ? (uint64_t)index << 32 | generation : (uint64_t)generation << 32 | index;
+    mica_entity entity;
+    memcpy(&entity, &bits, sizeof entity);
+    return entity;
+}
+
 /* A handle, free or fresh, when one is ready, and its record, which the caller fills in. Snapshots have what they need. */
 static inline mica_entity micap_entity_take_ready(micap_entities *entities, uint64_t **out_record)
 {
     if (entities->first_page)
         return micap_entity_take_free(entities, out_record);
-    mica_entity entity = {(uint32_t)entities->fresh_next++, entities->first_generation};
+    mica_entity entity = micap_entity_of((uint32_t)entities->fresh_next++, entities->first_generation);
     *out_record = micap_record_at(entities, entity.index);
     return entity;
 }
@@ -301,10 +316,10 @@ static inline void micap_entity_give_unused(micap_entities *entities, mica_entit
 bool micap_entities_reserve_at(mica_world *world, uint32_t index);
 void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32_t count);
 
-/* Gives a slot that has no record one, in a world that is restored from a file; false if it has one, the handle is invalid, or memory
- * is short. The other makes reserved handles of several. */
-bool micap_entities_claim_unused(mica_world *world, mica_entity entity, uint32_t chunk, uint32_t row);
-bool micap_entities_claim_reserved(mica_world *world, const mica_entity *entities, uint32_t count);
+/* Gives slots that have no record one, in a world that is restored from a file; false if one has one, a handle is invalid, or memory
+ * is short. */
+bool micap_entities_claim_unused(mica_world *world, const mica_entity *entities, uint32_t count, uint32_t chunk,
+                                 uint32_t row);
 
 /* Whether the array has the pages that lie in it, and inline look-ups read it. */
 bool micap_entities_array_is_right(const mica_world *world);

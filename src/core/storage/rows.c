@@ -272,26 +272,7 @@ static MICAP_NOINLINE bool fill_hole_any(mica_world *world, micap_row hole)
     return last.row || leave_chunk(world, archetype);
 }
 
-/* The fast path. Nothing but the copies remains after the loop has begun, so that little is saved on the stack. Snapshots have what
- * they need. */
-static MICAP_INLINE bool fill_hole_bytes(mica_world *world, micap_row hole)
-{
-    micap_archetype *archetype = hole.chunk->archetype;
-    micap_row last = last_row(archetype);
-    if (MICAP_UNLIKELY(!last.row))
-        return fill_hole_any(world, hole);
-    drop_last(archetype, last);
-    if (is_same_row(last, hole))
-        return true;
-    micap_stamp_row(world, hole.chunk, hole.row);
-    own_hole(world, last, hole);
-    const micap_column_data *lanes = micap_chunk_columns(hole.chunk), *others = micap_chunk_columns(last.chunk);
-    for (uint32_t i = archetype->column_count; i; --i, ++lanes, ++others)
-        copy_value(lanes, hole.row, others, last.row);
-    return true;
-}
-
-/* Makes the copies that snapshots need before a hole is filled with the last row. */
+/* Makes the copies that snapshots need before a hole is filled with the last row, and stamps it. */
 static inline void preserve_for_hole(mica_world *world, micap_row last, micap_row hole)
 {
     micap_preserve_row(world, last.chunk, last.row);
@@ -299,26 +280,44 @@ static inline void preserve_for_hole(mica_world *world, micap_row last, micap_ro
         micap_touch_row(world, hole.chunk, hole.row);
 }
 
-/* The fast path while there are snapshots; or the general path. */
-static MICAP_NOINLINE bool fill_hole_other(mica_world *world, micap_row hole)
+/* The fast path. Nothing but the copies remains after the loop has begun, so that little is saved on the stack. */
+static MICAP_INLINE bool fill_hole_bytes(mica_world *world, micap_row hole, bool has_snapshots)
 {
-    const micap_archetype *archetype = hole.chunk->archetype;
-    if (!archetype->moves_as_bytes)
+    micap_archetype *archetype = hole.chunk->archetype;
+    micap_row last = last_row(archetype);
+    if (MICAP_UNLIKELY(!last.row))
         return fill_hole_any(world, hole);
-    preserve_for_hole(world, last_row(archetype), hole);
-    return fill_hole_bytes(world, hole);
+    if (has_snapshots)
+        preserve_for_hole(world, last, hole);
+    drop_last(archetype, last);
+    if (is_same_row(last, hole))
+        return true;
+    if (!has_snapshots)
+        micap_stamp_row(world, hole.chunk, hole.row);
+    own_hole(world, last, hole);
+    const micap_column_data *lanes = micap_chunk_columns(hole.chunk), *others = micap_chunk_columns(last.chunk);
+    for (uint32_t i = archetype->column_count; i; --i, ++lanes, ++others)
+        copy_value(lanes, hole.row, others, last.row);
+    return true;
 }
 
 bool micap_row_fill_hole_fast(mica_world *world, micap_row hole)
 {
-    return fill_hole_bytes(world, hole);
+    return fill_hole_bytes(world, hole, false);
+}
+
+bool micap_row_fill_hole_saving(mica_world *world, micap_row hole)
+{
+    return fill_hole_bytes(world, hole, true);
 }
 
 bool micap_row_fill_hole(mica_world *world, micap_row hole)
 {
-    if (MICAP_UNLIKELY(!hole.chunk->archetype->moves_as_bytes || world->undo.before))
-        return fill_hole_other(world, hole);
-    return fill_hole_bytes(world, hole);
+    if (MICAP_UNLIKELY(!hole.chunk->archetype->moves_as_bytes))
+        return fill_hole_any(world, hole);
+    if (MICAP_UNLIKELY(world->undo.before))
+        return micap_row_fill_hole_saving(world, hole);
+    return fill_hole_bytes(world, hole, false);
 }
 
 void micap_rows_drop_last(mica_world *world, micap_archetype *archetype, uint32_t count)

@@ -110,8 +110,9 @@ void micap_row_move(micap_row from, micap_row to);
 /* Swap-remove: moves the last row of the archetype into a row whose values were destroyed. Returns true, so that the caller can end
  * with a tail call. */
 bool micap_row_fill_hole(mica_world *world, micap_row hole);
-/* The same if the archetype moves as bytes and there is no snapshot. */
+/* The same if the archetype moves as bytes and there is no snapshot, and if there are some. */
 bool micap_row_fill_hole_fast(mica_world *world, micap_row hole);
+bool micap_row_fill_hole_saving(mica_world *world, micap_row hole);
 
 /* Drops the last rows of an archetype, whose entities have moved elsewhere; they lie in its last chunk. */
 void micap_rows_drop_last(mica_world *world, micap_archetype *archetype, uint32_t count);

@@ -106,20 +106,22 @@ bool micap_job_plan_add(mica_world *world, micap_chain *chain, micap_job_start s
 static bool plan_row_jobs(micap_flow *flow, micap_chain *chain, uint64_t own_rows)
 {
     const micap_job_start end = {.entry = chain->archetype_count};
-    uint64_t last = UINT64_MAX, seen = 0;
+    uint64_t size = own_rows ? own_rows : flow->partition_rows, partition_end = 0, seen = 0;
     for (uint32_t entry = 0; entry < chain->archetype_count; ++entry) {
         const micap_archetype *archetype = chain->archetypes[entry];
         uint64_t first_row = flow->first_rows[archetype->id], base = 0;
         for (uint32_t i = 0; base < archetype->row_count; ++i) {
             const micap_chunk *chunk = archetype->chunks[i];
             for (uint32_t row = 0; row < chunk->count; row += chain->view_rows) {
-                uint64_t partition = own_rows ? seen / own_rows : (first_row + base + row) / flow->partition_rows;
-                uint32_t buffer_index = own_rows ? chain->job_count : (uint32_t)partition;
-                micap_job_start start = {entry, i, row, buffer_index, base};
-                if (partition != last && !micap_job_plan_add(flow->world, chain, start, end))
-                    return false;
-                last = partition;
+                uint64_t at = own_rows ? seen : first_row + base + row; /* never decreases */
                 seen += chunk->count - row < chain->view_rows ? chunk->count - row : chain->view_rows;
+                if (at < partition_end)
+                    continue;
+                uint64_t partition = at / size;
+                partition_end = (partition + 1) * size;
+                uint32_t buffer_index = own_rows ? chain->job_count : (uint32_t)partition;
+                if (!micap_job_plan_add(flow->world, chain, (micap_job_start){entry, i, row, buffer_index, base}, end))
+                    return false;
             }
             base += chunk->count;
         }

@@ -267,8 +267,9 @@ static void run_view_rows(const micap_chain *chain, system_run *runs, uint32_t r
 {
     uint64_t slice = ((uint64_t)chunk->archetype->id << 32) + base;
     bool is_whole = row == 0 && end == chunk->count;
+    const uint32_t *matches = chain->system_count > 1 ? chain->matches + (size_t)entry * chain->system_count : &entry;
     for (uint32_t i = 0; i < run_count; ++i) {
-        uint32_t match = chain->system_count > 1 ? chain->matches[entry * chain->system_count + indices[i]] : entry;
+        uint32_t match = matches[indices[i]];
         if (match == MICAP_CHAIN_NO_MATCH)
             continue;
         runs[i].view.private_.match = match;
@@ -346,22 +347,16 @@ static void run_once(const micap_segment *segment, system_run *run)
     run->time_ns = segment->flow->has_probe ? micap_clock_ns() - begin : 0;
 }
 
-static void init_run(const micap_segment *segment, micap_system *system, uint32_t buffer_index, uint32_t worker,
-                     system_run *out)
+/* Prepares to run a system over jobs that follow each other. */
+static void init_run(const micap_segment *segment, micap_system *system, uint32_t worker, system_run *out)
 {
     mica_version version = segment->base + 1 + (system->order - segment->systems[0]->order);
-    const mica_commands *known = system->buffers[buffer_index];
     out->job = (micap_running_job){
         .here = {.world = segment->world, .version = version, .open = micap_running_job_open_buffer},
         .system = system,
         .frame = &system->frame,
-        .sequence = system->first_sequence + buffer_index,
-        .worker = worker,
-        .buffer_index = buffer_index};
+        .worker = worker};
     micap_declared_access_begin(&out->job);
-    out->rows = out->time_ns = 0;
-    out->slices = 0;
-    out->changes_before = known ? known->recording.change_count : 0;
     out->is_plain = false;
     if (!system->query)
         return;
@@ -371,6 +366,19 @@ static void init_run(const micap_segment *segment, micap_system *system, uint32_
     micap_view_init(&out->view, system->query, system->last_version, version);
     out->view.frame = &system->frame;
     out->view.dt = system->frame.dt;
+}
+
+/* What differs from job to job: the buffer that the system records into, and what is measured. */
+static inline void begin_job(system_run *run, uint32_t buffer_index)
+{
+    const mica_commands *known = run->job.system->buffers[buffer_index];
+    run->job.here.defers = 0;
+    run->job.here.commands = NULL;
+    run->job.sequence = run->job.system->first_sequence + buffer_index;
+    run->job.buffer_index = buffer_index;
+    run->rows = run->time_ns = 0;
+    run->slices = 0;
+    run->changes_before = known ? known->recording.change_count : 0;
 }
 
 static void report_runs(const micap_flow *flow, const system_run *runs, uint32_t count, uint64_t begin_ns)
@@ -391,24 +399,11 @@ static void report_runs(const micap_flow *flow, const system_run *runs, uint32_t
     }
 }
 
-void micap_job_run(micap_chain *chain, uint32_t job, uint32_t worker)
+static void run_job(const micap_chain *chain, uint32_t job, system_run *runs, uint32_t count, const uint32_t *indices)
 {
     const micap_segment *segment = chain->segment;
     const micap_system *first = chain->systems[0];
-    system_run runs[MICAP_CHAIN_SYSTEMS];
-    uint32_t indices[MICAP_CHAIN_SYSTEMS], count = 0;
-    uint32_t buffer_index =
-        first->once || (first->is_ordered && !chain->is_divided) ? 0 : chain->starts[job].buffer_index;
-    for (uint32_t i = 0; i < chain->system_count; ++i)
-        if (chain->systems[i]->is_active) {
-            indices[count] = i;
-            init_run(segment, chain->systems[i], buffer_index, worker, &runs[count++]);
-        }
-    MICAP_ASSERT(count, "a chain runs if one of its systems is active");
-    micap_thread_context *before = micap_this_thread;
-    mica_location location = micap_noted_place();
-    uint64_t begin = segment->flow->has_probe ? micap_clock_ns() : 0;
-    MICAP_PROBE_3(system_begin, runs[0].job.system->def.name, worker, count);
+    MICAP_PROBE_3(system_begin, runs[0].job.system->def.name, runs[0].job.worker, count);
     if (first->once)
         run_once(segment, &runs[0]);
     else if (first->is_ordered)
@@ -419,9 +414,33 @@ void micap_job_run(micap_chain *chain, uint32_t job, uint32_t worker)
         run_pool(chain, job, &runs[0]);
     else
         run_chunks(chain, job, runs, count, indices);
-    MICAP_PROBE_3(system_end, runs[0].job.system->def.name, worker, count);
-    micap_this_thread = before;
-    micap_note_again(location);
-    if (segment->flow->has_probe)
-        report_runs(segment->flow, runs, count, begin);
+    MICAP_PROBE_3(system_end, runs[0].job.system->def.name, runs[0].job.worker, count);
+}
+
+void micap_jobs_run(micap_chain *chain, uint32_t begin, uint32_t end, uint32_t worker)
+{
+    const micap_flow *flow = chain->segment->flow;
+    const micap_system *first = chain->systems[0];
+    system_run runs[MICAP_CHAIN_SYSTEMS];
+    uint32_t indices[MICAP_CHAIN_SYSTEMS], count = 0;
+    for (uint32_t i = 0; i < chain->system_count; ++i)
+        if (chain->systems[i]->is_active) {
+            indices[count] = i;
+            init_run(chain->segment, chain->systems[i], worker, &runs[count++]);
+        }
+    MICAP_ASSERT(count, "a chain runs if one of its systems is active");
+    micap_thread_context *before = micap_this_thread;
+    mica_location location = micap_noted_place();
+    for (uint32_t job = begin; job < end; ++job) {
+        uint64_t begin_ns = flow->has_probe ? micap_clock_ns() : 0;
+        uint32_t buffer_index =
+            first->once || (first->is_ordered && !chain->is_divided) ? 0 : chain->starts[job].buffer_index;
+        for (uint32_t i = 0; i < count; ++i)
+            begin_job(&runs[i], buffer_index);
+        run_job(chain, job, runs, count, indices);
+        micap_this_thread = before;
+        micap_note_again(location);
+        if (flow->has_probe)
+            report_runs(flow, runs, count, begin_ns);
+    }
 }

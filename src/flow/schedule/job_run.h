@@ -50,7 +50,7 @@ mica_commands *micap_running_job_open_buffer(micap_thread_context *here);
 /* Calls the function of a system with a view. */
 void micap_system_call(const struct micap_system *system, mica_view *view);
 
-/* Runs one job of a chain in this thread. */
-void micap_job_run(struct micap_chain *chain, uint32_t job, uint32_t worker);
+/* Runs jobs [begin, end) of a chain in this thread, one after the other. */
+void micap_jobs_run(struct micap_chain *chain, uint32_t begin, uint32_t end, uint32_t worker);
 
 #endif

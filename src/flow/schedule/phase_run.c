@@ -82,8 +82,7 @@ static void run_one_by_one(const micap_segment *segment, micap_chain *chain)
         if (!was_active[i])
             continue;
         chain->systems[i]->is_active = true;
-        for (uint32_t job = 0; job < chain->job_count; ++job)
-            micap_job_run(chain, job, 0);
+        micap_jobs_run(chain, 0, chain->job_count, 0);
         chain->systems[i]->is_active = false;
         micap_listeners_system_ended(segment->flow, chain->systems[i]);
     }
@@ -97,8 +96,7 @@ static void run_chain(const micap_segment *segment, micap_chain *chain)
     if (MICAP_UNLIKELY(segment->flow->is_one_by_one))
         run_one_by_one(segment, chain);
     else
-        for (uint32_t i = 0; i < chain->job_count; ++i)
-            micap_job_run(chain, i, 0);
+        micap_jobs_run(chain, 0, chain->job_count, 0);
     end_systems(chain);
 }
 
@@ -184,10 +182,9 @@ static void run_jobs(void *data, uint32_t job, uint32_t worker)
     micap_chain *chain = data;
     uint64_t begin = chain->segment->is_measured ? micap_clock_ns() : 0;
     if (chain->is_split)
-        micap_job_run(chain, job, worker);
+        micap_jobs_run(chain, job, job + 1, worker);
     else
-        for (uint32_t i = 0; i < chain->job_count; ++i)
-            micap_job_run(chain, i, worker);
+        micap_jobs_run(chain, 0, chain->job_count, worker);
     if (chain->segment->is_measured)
         atomic_fetch_add_explicit(&chain->measured_ns, micap_clock_ns() - begin, memory_order_relaxed);
 }

@@ -331,25 +331,28 @@ static int compare_stretches(const void *a, const void *b)
     return first->location < second->location ? -1 : first->location > second->location;
 }
 
-/* Lists the handles of entities of the draft that follow each other, as runs, the last of which may continue. Returns how many
- * there are; `out` may be NULL. */
+/* Lists the handles of entities of the draft that follow each other, as runs. The last one may continue and is not in `out` yet, which
+ * may be NULL. Returns how many there are. */
 static uint32_t list_handles(const mica_draft *draft, uint32_t first, uint32_t count, micap_handles_record *last,
                              micap_handles_record *out, uint32_t run_count)
 {
-    const mica_entity *handles = NULL;
-    for (uint32_t i = 0, left = 0; i < count; ++i, --left) {
-        if (!left)
-            handles = draft->handles_of(draft->find_context, first + i, &left);
-        mica_entity handle = *handles++;
-        if (run_count && handle.generation == last->generation && handle.index == last->index + last->count) {
-            ++last->count;
-        } else {
-            *last = (micap_handles_record){handle.index, handle.generation, 1};
+    micap_handles_record run = *last;
+    for (uint32_t i = 0, left = 0; i < count; i += left) {
+        const mica_entity *handles = draft->handles_of(draft->find_context, first + i, &left);
+        left = left < count - i ? left : count - i;
+        for (uint32_t k = 0; k < left; ++k) {
+            mica_entity handle = handles[k];
+            if (handle.generation == run.generation && handle.index == run.index + run.count && run_count) {
+                ++run.count;
+                continue;
+            }
+            if (out && run_count)
+                out[run_count - 1] = run;
+            run = (micap_handles_record){handle.index, handle.generation, 1};
             ++run_count;
         }
-        if (out)
-            out[run_count - 1] = *last;
     }
+    *last = run;
     return run_count;
 }
 
@@ -362,6 +365,8 @@ static uint32_t list_all_handles(const finishing *work, const micap_stretch *con
     for (uint32_t i = 0; i < grouping->stretch_count; ++i)
         run_count =
             list_handles(work->draft, sorted[i]->first, sorted[i][1].first - sorted[i]->first, &last, out, run_count);
+    if (out && run_count)
+        out[run_count - 1] = last;
     return run_count;
 }
 

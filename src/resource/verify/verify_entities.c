@@ -103,13 +103,18 @@ static bool check_parents(mica_resource *resource)
     if ((parents ? parents->record.count : 0) != count || (parents && parents->record.stride != sizeof(uint32_t)))
         return micap_load_fail(resource, parents ? parents->record.offset : 32, "there are %u parents for %u entities",
                                parents ? parents->record.count : 0, count);
+    const uint32_t *numbers = count ? micap_record(resource, MICAP_SECTION_PARENTS, 0) : NULL;
+    uint32_t child_count = 0;
     for (uint32_t i = 0; i < count; ++i) {
-        uint32_t parent = micap_number(resource, MICAP_SECTION_PARENTS, i);
-        if (parent != MICAP_NONE && (parent >= count || position_of(resource, parent) >= position_of(resource, i)))
+        uint32_t parent = numbers[i];
+        if (parent == MICAP_NONE)
+            continue;
+        if (parent >= count || position_of(resource, parent) >= position_of(resource, i))
             return micap_load_fail(resource, micap_offset_of(resource, MICAP_SECTION_PARENTS, i),
                                    "the parent of entity %u is %u, which is not before it", i, parent);
-        resource->child_count += parent != MICAP_NONE;
+        ++child_count;
     }
+    resource->child_count += child_count;
     return true;
 }
 
