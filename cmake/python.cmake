@@ -8,9 +8,9 @@ add_custom_command(
     OUTPUT ${native_source}
     COMMAND ${MICA_PYTHON_PROGRAM} ${PROJECT_SOURCE_DIR}/python/native_build.py --compiler ${CMAKE_C_COMPILER}
             --include ${PROJECT_SOURCE_DIR}/include --output ${native_source}
-    DEPENDS ${PROJECT_SOURCE_DIR}/python/native_build.py ${PROJECT_SOURCE_DIR}/python/native.h ${public_headers}
+    DEPENDS ${PROJECT_SOURCE_DIR}/python/native_build.py ${PROJECT_SOURCE_DIR}/python/native.h ${PROJECT_SOURCE_DIR}/python/views.h ${public_headers}
     VERBATIM)
-add_library(mica_python MODULE EXCLUDE_FROM_ALL ${native_source} ${PROJECT_SOURCE_DIR}/python/native.c)
+add_library(mica_python MODULE EXCLUDE_FROM_ALL ${native_source} ${PROJECT_SOURCE_DIR}/python/native.c ${PROJECT_SOURCE_DIR}/python/views.c)
 target_include_directories(mica_python PRIVATE ${PROJECT_SOURCE_DIR}/python)
 target_include_directories(mica_python SYSTEM PRIVATE ${python_include})
 target_link_libraries(mica_python PRIVATE mica::resource mica::sql mica::arrow PkgConfig::SQLITE Threads::Threads)

@@ -16,7 +16,8 @@ import numpy as np
 
 from . import errors
 from ._native import ffi, lib
-from .column import Column, Guard, make_array
+from .column import Column, make_array
+from .loop import Columns, Guard
 from .query import ENTITY, FrameQuery, View, columns_of, from_entity, to_entity
 
 EVENTS = {"add": lib.MICA_EVENT_ADD, "set": lib.MICA_EVENT_SET, "remove": lib.MICA_EVENT_REMOVE, "destroy": lib.MICA_EVENT_DESTROY,
@@ -104,11 +105,11 @@ class Commands:
 class Frame:
     """What a system gets: time, its query and its commands. Valid while the system runs. Iterating over it gives the views."""
 
-    def __init__(self, world: Any, pointer: Any, columns: dict[str, Any]) -> None:
-        self.world = world
+    def __init__(self, callback: "_Callback", pointer: Any) -> None:
+        self.world = world = callback.world
         self._pointer = pointer
         self._guard = Guard(world)
-        self._query = FrameQuery(world, pointer.query, columns, self._guard) if pointer.query else None
+        self._query = FrameQuery(world, pointer.query, callback.columns, callback.kept, self._guard) if pointer.query else None
         self.dt: float = pointer.dt
         self.alpha: float = pointer.alpha
         self.seconds: float = pointer.seconds
@@ -156,6 +157,7 @@ class _Callback:
 
     def __init__(self, world: Any, fn: Callable[..., Any], columns: Optional[dict[str, Any]] = None) -> None:
         self.world, self.fn, self.columns = world, fn, columns or {}
+        self.kept = Columns(tuple(self.columns.values()))  # of all frames
         self.handle = ffi.new_handle(self)
 
     def call(self, *arguments: Any) -> None:
@@ -172,7 +174,7 @@ def mica_python_system(frame: Any) -> None:
     callback = ffi.from_handle(frame.context)
     if callback.world.raised:
         return
-    shown = Frame(callback.world, frame, callback.columns)
+    shown = Frame(callback, frame)
     callback.call(shown)
     shown.close()
 

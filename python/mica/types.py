@@ -297,6 +297,8 @@ class Component:
         self.cls = cls
         self.dtype = dtype_of(struct)
         self.fields = ffi.unpack(struct.fields, struct.field_count) if struct.field_count else []
+        self._fields: dict[tuple[int, str], Any] = {}  # by description and name
+        self._dtypes: dict[int, np.dtype] = {}  # by field
         self.is_tag = struct.size_bytes == 0
         self.is_dynamic = _has_dynamic(struct)
         self.width = self._uniform_width()
@@ -341,10 +343,20 @@ class Component:
         """An instance of the class of the component, or a namespace, from one value."""
         return _read(record, self.cls)
 
-    @staticmethod
-    def dtype_at(field: Any) -> np.dtype:
+    def field_of(self, struct: Any, name: str) -> Any:
+        """A field of the description, or of that of a field, by name; None if there is none."""
+        key = int(ffi.cast("uintptr_t", struct)), name
+        if key not in self._fields:
+            fields = ffi.unpack(struct.fields, struct.field_count)
+            self._fields[key] = next((item for item in fields if ffi.string(item.name).decode() == name), None)
+        return self._fields[key]
+
+    def dtype_at(self, field: Any) -> np.dtype:
         """The NumPy type of a field."""
-        return _field_dtype(field)
+        key = int(ffi.cast("uintptr_t", ffi.addressof(field)))
+        if key not in self._dtypes:
+            self._dtypes[key] = _field_dtype(field)
+        return self._dtypes[key]
 
     def __repr__(self) -> str:
         return f"<component {self.name}>"

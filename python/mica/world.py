@@ -38,7 +38,6 @@ class World(FlowMixin, RelationMixin, SqlMixin):
 
     def __init__(self, workers: Optional[int] = None, seed: int = 0, check_ranges: bool = False, handle_space: int = 0) -> None:
         self.reports: list[tuple[int, str]] = []
-        self.epoch = 0
         self.garbage: list[tuple[Any, Any]] = []
         self._handle = ffi.new_handle(self)
         definition = ffi.new("mica_world_def *", lib.mica_world_def_default())
@@ -51,11 +50,22 @@ class World(FlowMixin, RelationMixin, SqlMixin):
     def _adopt(self, pointer: Any) -> None:
         self.pointer = pointer
         self.is_open = bool(pointer)
+        self._life = ffi.new("mica_python_life *", (pointer, 0, self.is_open))
+        self.life_address = int(ffi.cast("uintptr_t", self._life))
         self._components: dict[int, types.Component] = {}
         self._by_name: dict[str, types.Component] = {}
         self._flow_init()
         if not pointer:
             self.fail(lib.MICA_ERROR_MEMORY)
+
+    @property
+    def epoch(self) -> int:
+        """Increased by everything besides structural changes that makes columns invalid."""
+        return int(self._life.epoch)
+
+    @epoch.setter
+    def epoch(self, value: int) -> None:
+        self._life.epoch = value
 
     # Errors
 
@@ -113,7 +123,7 @@ class World(FlowMixin, RelationMixin, SqlMixin):
             self._enter()
             for owned in list(self._owned):
                 owned.close()
-            self.is_open = False
+            self.is_open = self._life.is_open = False
             lib.mica_world_destroy(self.pointer)
             self.pointer = ffi.NULL
 
@@ -137,7 +147,7 @@ class World(FlowMixin, RelationMixin, SqlMixin):
         if not pointer:
             self.fail(lib.MICA_ERROR_MEMORY)
         copy = World.__new__(World)
-        copy.reports, copy.epoch, copy.garbage = self.reports, 0, []
+        copy.reports, copy.garbage = self.reports, []
         copy._handle = self._handle  # the clone has the report handler of the original
         copy._adopt(pointer)
         copy._original = self
