@@ -1,7 +1,14 @@
-# The extension module of Python: everything in one file, from the same sources. setup.py builds it.
+# The extension module of Python: everything in one file, from the same sources. python/build_backend.py builds it.
 find_program(MICA_PYTHON_PROGRAM NAMES python3 REQUIRED)
-execute_process(COMMAND ${MICA_PYTHON_PROGRAM} -c "import sysconfig; print(sysconfig.get_paths()['include'], end='')"
-                OUTPUT_VARIABLE python_include COMMAND_ERROR_IS_FATAL ANY)
+if(MICA_PYTHON_INCLUDE)
+    set(python_include ${MICA_PYTHON_INCLUDE})
+else()
+    execute_process(COMMAND ${MICA_PYTHON_PROGRAM} -c "import sysconfig; print(sysconfig.get_paths()['include'], end='')"
+                    OUTPUT_VARIABLE python_include COMMAND_ERROR_IS_FATAL ANY)
+endif()
+if(NOT EXISTS ${python_include}/Python.h)
+    message(FATAL_ERROR "There is no Python.h in ${python_include}: install python3-dev")
+endif()
 set(native_source ${CMAKE_CURRENT_BINARY_DIR}/python/native_wrapper.c)
 file(GLOB public_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/mica/*.h)
 add_custom_command(

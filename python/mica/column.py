@@ -209,7 +209,7 @@ def _guarded(name: str) -> Any:
         self._check()
         return original(self, *args, **kwargs)
 
-    method.__name__, method.__doc__ = name, original.__doc__
+    method.__name__, method.__doc__ = name, original.__doc__ or f"As numpy.{name}."
     return method
 
 

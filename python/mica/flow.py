@@ -19,6 +19,7 @@ from ._native import ffi, lib
 from .column import Column, make_array
 from .loop import Columns, Guard
 from .query import ENTITY, FrameQuery, View, columns_of, from_entity, to_entity
+from .world_base import WorldBase
 
 EVENTS = {"add": lib.MICA_EVENT_ADD, "set": lib.MICA_EVENT_SET, "remove": lib.MICA_EVENT_REMOVE, "destroy": lib.MICA_EVENT_DESTROY,
           "enable": lib.MICA_EVENT_ENABLE, "disable": lib.MICA_EVENT_DISABLE, "match": lib.MICA_EVENT_MATCH, "unmatch": lib.MICA_EVENT_UNMATCH}
@@ -196,7 +197,7 @@ def mica_python_input(world: Any, data: Any, size: int, context: Any) -> None:
     ffi.from_handle(context).call(bytes(ffi.buffer(data, size)) if size else b"")
 
 
-class FlowMixin:
+class FlowMixin(WorldBase):
     """The part of World that runs frames."""
 
     def _flow_init(self) -> None:
@@ -211,6 +212,7 @@ class FlowMixin:
         self._owned.append(item)
 
     def disown(self, item: Any) -> None:
+        """Takes back `own`: the object is closed already."""
         self._owned = [owned for owned in self._owned if owned is not item]
 
     @contextlib.contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 from importlib.machinery import ExtensionFileLoader
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _native
 
@@ -20,5 +20,10 @@ def _load() -> Any:
     return module
 
 
-_views = _load()
-Guard, Columns, ViewBase, Views, connect = _views.Guard, _views.Columns, _views.ViewBase, _views.Views, _views.connect
+if TYPE_CHECKING:
+    from ._views import Columns, Guard, ViewBase, Views, connect
+else:
+    _views = _load()
+    Guard, Columns, ViewBase, Views, connect = _views.Guard, _views.Columns, _views.ViewBase, _views.Views, _views.connect
+
+__all__ = ["Columns", "Guard", "ViewBase", "Views", "connect"]

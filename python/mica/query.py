@@ -147,6 +147,7 @@ connect(View, _make_array, _split_column, errors.ExpiredError)
 
 
 def address_of(pointer: Any) -> int:
+    """A pointer of cffi as a number."""
     return int(ffi.cast("uintptr_t", pointer))
 
 
@@ -286,7 +287,7 @@ def columns_of(world: Any, pointer: Any) -> dict[str, ColumnTerm]:
     """The terms that have a column, by the name of their component."""
     terms = ffi.new("mica_term[]", lib.MICA_TERMS_MAX)
     count = lib.mica_query_terms(pointer, terms, lib.MICA_TERMS_MAX)
-    columns = {}
+    columns: dict[str, ColumnTerm] = {}
     for i in range(count):
         component = world.component(terms[i].component)
         if terms[i].access in COLUMNS and not component.is_tag:
@@ -301,6 +302,7 @@ def to_entity(value: int) -> Any:
 
 
 def from_entity(entity: Any) -> int:
+    """The integer that Python and SQL use for a handle of C."""
     return entity.generation << 32 | entity.index
 
 

@@ -22,16 +22,37 @@ import enum
 import json
 import types
 import typing
-from typing import Any, Callable, Iterable, NewType, Optional
+from typing import TYPE_CHECKING, Any, Callable, Iterable, NewType, Optional, TypeVar, overload
 
 import numpy as np
 
 from . import errors
 from ._native import ffi, lib
 
-i8, u8, i16, u16, i32, u32, i64, u64, f32, f64 = (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64,
-                                                  np.float32, np.float64)
-Entity = NewType("Entity", int)
+Class = TypeVar("Class", bound=type)
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+
+    # Any number is accepted, and converted.
+    i8 = int
+    u8 = int
+    i16 = int
+    u16 = int
+    i32 = int
+    u32 = int
+    i64 = int
+    u64 = int
+    Entity = int
+    f32 = float
+    f64 = float
+else:
+    i8, u8, i16, u16, i32, u32, i64, u64, f32, f64 = (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64,
+                                                      np.float32, np.float64)
+    Entity = NewType("Entity", int)
+
+    def dataclass_transform():
+        """For type checkers only."""
+        return lambda function: function
 
 NUMBERS = {
     lib.MICA_KIND_BOOL: "?", lib.MICA_KIND_I8: "i1", lib.MICA_KIND_U8: "u1", lib.MICA_KIND_I16: "<i2", lib.MICA_KIND_U16: "<u2",
@@ -78,10 +99,12 @@ class Description:
         self.struct.name = self.text(name)
 
     def text(self, text: str) -> Any:
+        """A text for C that lives as long as the class."""
         self.owned.append(ffi.new("char[]", text.encode()))
         return self.owned[-1]
 
     def array(self, kind: str, items: Any) -> Any:
+        """An array for C that lives as long as the class."""
         self.owned.append(ffi.new(kind, items))
         return self.owned[-1]
 
@@ -118,7 +141,7 @@ def _part_of(hint: Any, where: str) -> _Part:
         return _Part(lib.MICA_KIND_LIST, ffi.sizeof("mica_list"), ffi.alignof("mica_list"), described, list)
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
         struct = _describe_enum(hint).struct
-        return _Part(struct.kind, 4, 4, struct, next(iter(hint)) if struct.kind == lib.MICA_KIND_ENUM else 0)
+        return _Part(struct.kind, 4, 4, struct, next(iter(hint.__members__.values())) if struct.kind == lib.MICA_KIND_ENUM else 0)
     if isinstance(hint, type) and "__mica__" in hint.__dict__:
         struct = description_of(hint).struct
         return _Part(lib.MICA_KIND_STRUCT, struct.size_bytes, struct.alignment, struct, hint)
@@ -219,12 +242,22 @@ def _describe(cls: type, storage: Optional[str], relation: bool, traits: dict[st
     if problem:
         raise errors.make(lib.MICA_ERROR_INVALID, f"{cls.__name__}: {ffi.string(problem).decode()}")
     setattr(cls, "__mica__", description)
-    made = dataclasses.dataclass(cls)
+    made: type = dataclasses.dataclass(cls)
     CLASSES[made.__name__] = made
     return made
 
 
 CLASSES: dict[str, type] = {}  # the last class that was described under a name
+
+
+@overload
+@dataclass_transform()
+def component(cls: Class) -> Class: ...
+
+
+@overload
+@dataclass_transform()
+def component(cls: None = None, *, storage: Optional[str] = None, **traits: Any) -> Callable[[Class], Class]: ...
 
 
 def component(cls: Optional[type] = None, *, storage: Optional[str] = None, **traits: Any) -> Any:
@@ -234,9 +267,21 @@ def component(cls: Optional[type] = None, *, storage: Optional[str] = None, **tr
     return decorate(cls) if cls is not None else decorate
 
 
-def singleton(cls: type) -> type:
+@dataclass_transform()
+def singleton(cls: Class) -> Class:
     """Makes a class a component with one value per world."""
-    return _describe(cls, "singleton", False, {})
+    _describe(cls, "singleton", False, {})
+    return cls
+
+
+@overload
+@dataclass_transform()
+def relation(cls: Class) -> Class: ...
+
+
+@overload
+@dataclass_transform()
+def relation(cls: None = None, **traits: Any) -> Callable[[Class], Class]: ...
 
 
 def relation(cls: Optional[type] = None, **traits: Any) -> Any:
@@ -375,6 +420,7 @@ def items_of(value: Any) -> dict[str, Any]:
 
 
 def fill(record: np.ndarray, value: Any, where: str) -> None:
+    """Writes the fields of an instance, dict or struct to a value of a column."""
     if isinstance(value, np.void) or isinstance(value, np.ndarray):
         record[...] = value
         return
