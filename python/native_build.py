@@ -45,6 +45,7 @@ enum { MICA_PYTHON_MAJOR = ..., MICA_PYTHON_MINOR = ... };
 extern "Python" void mica_python_report(const mica_report *report, void *context);
 extern "Python" void mica_python_system(const mica_frame *frame);
 extern "Python" void mica_python_observer(const mica_event *event);
+extern "Python" void mica_python_message(const mica_message *message);
 extern "Python" void mica_python_input(mica_world *world, const void *bytes, size_t byte_count, void *context);
 """
 HERE = pathlib.Path(__file__).resolve().parent

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import errors
 from ._native import ffi
+from .dynamic import DynamicColumn
 from .loop import Guard
 
 
@@ -55,20 +56,22 @@ class Column(np.ndarray):
     def __getitem__(self, key: Any) -> Any:
         self._check()
         component = self._component
-        if isinstance(key, str) and component is not None and component.width:
+        if isinstance(key, str) and component is not None and (component.width or component.is_dynamic):
             return self._field(key)
         result = super().__getitem__(key)
         if isinstance(result, Column) and not np.may_share_memory(result, self):
             return result.view(np.ndarray)
         if isinstance(result, Column) and isinstance(key, slice):
             _set(result, "_component", component)
+            if "_fields_plain" in self.__dict__:
+                _set(result, "_fields_plain", self.__dict__["_fields_plain"][key])
         return result
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
         if name in self._names():
-            return self._kept_field(name)
+            return self._field(name)
         self._check()
         raise AttributeError(f"this column has no field {name!r}; it has {', '.join(self._names()) or 'none'}")
 
@@ -79,8 +82,10 @@ class Column(np.ndarray):
         if name.startswith("_") or name in ("shape", "dtype", "strides", "flat", "real", "imag", "data"):
             super().__setattr__(name, value)
         elif name in self._names():
-            field = self._kept_field(name)
-            if field is not value:  # after `position.x += 1` the value is the field itself
+            field = self._field(name)
+            if isinstance(field, DynamicColumn):
+                field[:] = value
+            elif field is not value:  # after `position.x += 1` the value is the field itself
                 field[...] = value
         else:
             raise AttributeError(f"this column has no field {name!r}; it has {', '.join(self._names()) or 'none'}")
@@ -111,10 +116,16 @@ class Column(np.ndarray):
         return field
 
     def _field(self, name: str) -> Any:
-        """A field of a column that is an array of numbers."""
+        """A field of a column, by its name."""
         component = self._component
+        if component is None or self.dtype.names != component.dtype.names and not component.width:
+            return self._kept_field(name)
         if name not in component.dtype.names:
             raise errors.UnknownError(f"{component.name} has no field {name!r}")
+        if component.is_dynamic and name in component.dynamic_fields:
+            self._check()
+            return DynamicColumn(self._guard, component.dynamic_fields[name], self.__array_interface__["data"][0], self.strides[0],
+                                 len(self), "_fields_plain" in self.__dict__)
         return self._kept_field(name)
 
     @property
@@ -151,6 +162,7 @@ def _plain_field(column: Column, name: str) -> np.ndarray:
     """A field as an ordinary array over the same memory."""
     component = column._component
     plain = column.__dict__["_plain"] if "_plain" in column.__dict__ else _keep_plain(column)
+    plain = column.__dict__.get("_fields_plain", plain)
     if component is None or not component.width:
         return plain[name]
     part, offset = component.dtype.fields[name][:2]
@@ -221,14 +233,24 @@ for _name in (*_SPECIAL, *(name for name in dir(np.ndarray) if not name.startswi
         setattr(Column, _name, _guarded(_name))
 
 
+def make_values(guard: Guard, component: Any, address: Any, count: int) -> Column:
+    """The values that an event or a message has, which may be changed."""
+    dtype = component.number if component.width else component.dtype
+    return make_array(guard, address, count, dtype, component.width, True, component)
+
+
 def make_array(guard: Guard, address: Any, count: int, dtype: np.dtype, width: int, writable: bool, component: Any = None) -> Column:
     """An array over memory at an address, without a copy."""
     plain = np.frombuffer(_buffer(address, count * max(width, 1) * dtype.itemsize), dtype)
     if width > 1:
         plain = plain.reshape(count, width)
-    if not writable:
+    whole = plain
+    if not writable or (component is not None and component.is_dynamic):  # text and lists are more than their bytes
+        plain = plain.view()
         plain.setflags(write=False)
     column = plain.view(Column)
     attributes = column.__dict__
     attributes["_guard"], attributes["_component"], attributes["_plain"] = guard, component, plain
+    if writable and plain is not whole:
+        attributes["_fields_plain"] = whole  # numbers can be written, one field after the other
     return column

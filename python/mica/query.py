@@ -54,7 +54,7 @@ class SplitColumns:
 class ColumnTerm:
     """A term with a column, and all that is needed to make an array of it."""
 
-    __slots__ = ("index", "number", "component", "writable", "is_split", "is_single", "dtype", "width", "is_array_writable", "fields")
+    __slots__ = ("index", "number", "component", "writable", "is_split", "is_single", "dtype", "width", "fields")
 
     def __init__(self, index: int, number: int, component: Any, term: Any) -> None:
         writable = COLUMNS[term.access]
@@ -65,8 +65,6 @@ class ColumnTerm:
                           or bool(term.up or term.down or term.cascade or component.struct.relation))
         self.width = component.width
         self.dtype = component.number if component.width else component.dtype
-        # Text and lists are more than their bytes.
-        self.is_array_writable = writable and not component.is_dynamic
         self.fields: dict[int, Column] = {}  # of a split component, by address: they serve again
 
 
@@ -134,7 +132,7 @@ class View(ViewBase):
 
 def _make_array(view: View, term: ColumnTerm, address: int) -> Column:
     count = 1 if term.is_single else view.count
-    return make_array(view._guard, ffi.cast("char *", address), count, term.dtype, term.width, term.is_array_writable, term.component)
+    return make_array(view._guard, ffi.cast("char *", address), count, term.dtype, term.width, term.writable, term.component)
 
 
 def _split_column(view: View, term: ColumnTerm) -> Optional[SplitColumns]:

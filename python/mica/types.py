@@ -346,6 +346,7 @@ class Component:
         self._dtypes: dict[int, np.dtype] = {}  # by field
         self.is_tag = struct.size_bytes == 0
         self.is_dynamic = _has_dynamic(struct)
+        self._dynamic_fields: Optional[dict[str, Any]] = None
         self.width = self._uniform_width()
 
     def _uniform_width(self) -> int:
@@ -357,6 +358,16 @@ class Component:
         same = all(number == numbers[0][0] and at == i * size for i, (number, at) in enumerate(numbers))
         self.number = numbers[0][0]
         return len(numbers) if same and size * len(numbers) == self.dtype.itemsize else 0
+
+    @property
+    def dynamic_fields(self) -> dict[str, Any]:
+        """The fields that are text or lists, by name."""
+        if self._dynamic_fields is None:
+            from .dynamic import DynamicField  # pylint: disable=import-outside-toplevel
+            made = [DynamicField(self, i) for i, field in enumerate(self.fields)
+                    if field.kind in (lib.MICA_KIND_TEXT, lib.MICA_KIND_LIST)]
+            self._dynamic_fields = {field.name: field for field in made}
+        return self._dynamic_fields
 
     def pack(self, values: Any, count: Optional[int] = None) -> np.ndarray:
         """Values as bytes in the layout of the component: from an instance, a dict, or for `count` values an array."""
@@ -407,6 +418,18 @@ class Component:
         return f"<component {self.name}>"
 
 
+def number_of(struct: Any) -> Optional[np.dtype]:
+    """The NumPy type of the elements of a list, or None if they are not numbers or handles."""
+    if struct and struct.kind in NUMBERS:
+        return np.dtype(NUMBERS[struct.kind])
+    return np.dtype("<u8") if struct and struct.kind == lib.MICA_KIND_ENTITY else None
+
+
+def hints_of(cls: Optional[type]) -> dict[str, Any]:
+    """The types of the fields of a class; none without a class."""
+    return {name: hint for name, hint, _ in _field_hints(cls)} if cls else {}
+
+
 def _has_dynamic(struct: Any) -> bool:
     return any(field.kind in (lib.MICA_KIND_TEXT, lib.MICA_KIND_LIST) or (field.kind == lib.MICA_KIND_STRUCT and _has_dynamic(field.type))
                for field in (ffi.unpack(struct.fields, struct.field_count) if struct.field_count else []))
@@ -453,40 +476,47 @@ def _read(record: Any, cls: Optional[type]) -> Any:
 
 def to_json(value: Any) -> str:
     """Fields as mica_value_parse reads them."""
-    hints = {name: hint for name, hint, _ in _field_hints(type(value))} if "__mica__" in type(value).__dict__ else {}
+    hints = hints_of(type(value)) if "__mica__" in type(value).__dict__ else {}
+    return json.dumps({name: _json_item(item, hints.get(name)) for name, item in items_of(value).items()})
 
-    def convert(item: Any, hint: Any = None) -> Any:
-        if hint is Entity:
-            return f"#{item & 0xFFFFFFFF}:{item >> 32}" if item else None
-        if typing.get_origin(hint) is list:
-            return [convert(part, typing.get_args(hint)[0]) for part in item]
-        if isinstance(item, enum.Enum):
-            return item.name
-        if dataclasses.is_dataclass(item):
-            return json.loads(to_json(item))
-        if isinstance(item, types.SimpleNamespace):
-            return {name: convert(part) for name, part in items_of(item).items()}
-        if isinstance(item, (list, tuple, np.ndarray)):
-            return [convert(part) for part in item]
-        if isinstance(item, np.generic):
-            return item.item()
-        return item
-    return json.dumps({name: convert(item, hints.get(name)) for name, item in items_of(value).items()})
+
+def item_to_json(value: Any, hint: Any = None) -> str:
+    """A field as mica_value_parse reads it."""
+    return json.dumps(_json_item(value, hint))
+
+
+def _json_item(item: Any, hint: Any = None) -> Any:
+    if hint is Entity:
+        return f"#{item & 0xFFFFFFFF}:{item >> 32}" if item else None
+    if typing.get_origin(hint) is list:
+        return [_json_item(part, typing.get_args(hint)[0]) for part in item]
+    if isinstance(item, enum.Enum):
+        return item.name
+    if dataclasses.is_dataclass(item):
+        return json.loads(to_json(item))
+    if isinstance(item, types.SimpleNamespace):
+        return {name: _json_item(part) for name, part in items_of(item).items()}
+    if isinstance(item, (list, tuple, np.ndarray)):
+        return [_json_item(part) for part in item]
+    if isinstance(item, np.generic):
+        return item.item()
+    return item
 
 
 def from_json(value: Any, cls: Optional[type]) -> Any:
     """An instance of a class, or a namespace, from the text of mica_value_write."""
     hints = {name: hint for name, hint, _ in _field_hints(cls)} if cls else {}
-    values = {name: _from_json_item(item, hints.get(name)) for name, item in value.items()}
+    values = {name: from_json_item(item, hints.get(name)) for name, item in value.items()}
     return cls(**{name: item for name, item in values.items() if name in hints}) if cls else types.SimpleNamespace(**values)
 
 
-def _from_json_item(item: Any, hint: Any) -> Any:
+def from_json_item(item: Any, hint: Any) -> Any:
+    """A field from the text of mica_value_write, by its type."""
     if isinstance(item, dict):
         return from_json(item, hint if isinstance(hint, type) else None)
     if isinstance(item, list):
         element = typing.get_args(hint)[0] if typing.get_origin(hint) is list else None
-        return [_from_json_item(part, element) for part in item]
+        return [from_json_item(part, element) for part in item]
     if hint is Entity:
         index, generation = map(int, item[1:].split(":")) if item else (0, 0)
         return generation << 32 | index

@@ -1,7 +1,7 @@
 """What the parts of World use of each other, for type checkers. World implements it."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Optional, Sequence
 
 if TYPE_CHECKING:
     from .query import Query
@@ -39,6 +39,14 @@ class WorldBase:
         def value(self, value: Any) -> tuple[Component, Any, Any]: ...
 
         def _define_names(self, text: str) -> None: ...
+
+        def phase(self, name: str) -> int: ...
+
+        def raise_reports(self) -> None: ...
+
+        def uses_of(self, reads: Sequence[Any], writes: Sequence[Any]) -> list[dict[str, Any]]: ...
+
+        def keep(self, key: Any, *items: Any) -> None: ...
 
         def own(self, item: Any) -> None: ...
 
