@@ -57,6 +57,7 @@ if [ "${1:-build}" = python ] || [ "${1:-build}" = check ]; then
     need_python cffi python3-cffi
     need_python ensurepip python3-venv
     need mypy mypy
+    need_python matplotlib python3-matplotlib
     need_python pip python3-pip
     need node nodejs
     need npm npm
