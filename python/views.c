@@ -5,8 +5,10 @@
 
 #include "views.h"
 
+#include "mica/arrow.h"
 #include "mica/query.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -490,6 +492,96 @@ static PyObject *views_next(PyObject *self)
     return with_reference(views->shown);
 }
 
+/* Arrow streams that refer to the memory of the world */
+
+/* A stream that keeps its query, and so the world, as long as the consumer has it, and ends when the world changes or is closed. */
+typedef struct live_stream {
+    struct ArrowArrayStream source;
+    PyObject *owner, *guard;
+} live_stream;
+
+static bool is_alive(const live_stream *live)
+{
+    PyGILState_STATE state = PyGILState_Ensure();
+    bool is_valid = check((guard *)live->guard);
+    PyErr_Clear();
+    PyGILState_Release(state);
+    return is_valid;
+}
+
+static int live_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
+{
+    live_stream *live = stream->private_data;
+    return is_alive(live) ? live->source.get_schema(&live->source, out) : EINVAL;
+}
+
+static int live_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
+{
+    live_stream *live = stream->private_data;
+    return is_alive(live) ? live->source.get_next(&live->source, out) : EINVAL;
+}
+
+static const char *live_error(struct ArrowArrayStream *stream)
+{
+    live_stream *live = stream->private_data;
+    const char *text = live->source.get_last_error(&live->source);
+    return text ? text : "the world changed or was closed: the stream refers to its memory";
+}
+
+static void live_release(struct ArrowArrayStream *stream)
+{
+    live_stream *live = stream->private_data;
+    PyGILState_STATE state = PyGILState_Ensure();
+    live->source.release(&live->source);
+    Py_XDECREF(live->owner);
+    Py_XDECREF(live->guard);
+    free(live);
+    stream->release = NULL;
+    PyGILState_Release(state);
+}
+
+static const char stream_name[] = "arrow_array_stream";
+
+static void live_capsule_free(PyObject *capsule)
+{
+    struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, stream_name);
+    if (stream && stream->release)
+        stream->release(stream);
+    free(stream);
+}
+
+/* live_arrow(owner, address of a query, since, guard): a capsule with a stream without copies where the layout allows. Returns the number
+ * of a mica_result if it can't be made. */
+static PyObject *module_live_arrow(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *owner, *address, *guard;
+    unsigned long long since;
+    if (!PyArg_ParseTuple(arguments, "OOKO!:live_arrow", &owner, &address, &since, guard_type, &guard))
+        return NULL;
+    mica_query *query = PyLong_AsVoidPtr(address);
+    if (!query)
+        return NULL;
+    live_stream *live = calloc(1, sizeof *live);
+    struct ArrowArrayStream *stream = calloc(1, sizeof *stream);
+    mica_arrow_def def = {.since = since};
+    mica_result result = live && stream ? mica_arrow_stream(query, &def, &live->source) : MICA_ERROR_MEMORY;
+    if (result != MICA_OK) {
+        free(live);
+        free(stream);
+        return PyLong_FromLong((long)result);
+    }
+    live->owner = with_reference(owner);
+    live->guard = with_reference(guard);
+    *stream = (struct ArrowArrayStream){live_schema, live_next, live_error, live_release, live};
+    PyObject *capsule = PyCapsule_New(stream, stream_name, live_capsule_free);
+    if (!capsule) {
+        live_release(stream);
+        free(stream);
+    }
+    return capsule;
+}
+
 /* The module */
 
 static PyObject *module_connect(PyObject *module, PyObject *arguments)
@@ -566,8 +658,10 @@ static bool make_types(PyObject *module)
 
 PyMODINIT_FUNC PyInit__views(void)
 {
-    static PyMethodDef methods[] = {{"connect", module_connect, METH_VARARGS, "Passes what Python provides."},
-                                    {NULL, NULL, 0, NULL}};
+    static PyMethodDef methods[] = {
+        {"connect", module_connect, METH_VARARGS, "Passes what Python provides."},
+        {"live_arrow", module_live_arrow, METH_VARARGS, "A stream over the memory of a world."},
+        {NULL, NULL, 0, NULL}};
     static PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                                      "mica._views",
                                      "The loop over the views of a query.",

@@ -21,9 +21,10 @@ def _load() -> Any:
 
 
 if TYPE_CHECKING:
-    from ._views import Columns, Guard, ViewBase, Views, connect
+    from ._views import Columns, Guard, ViewBase, Views, connect, live_arrow
 else:
     _views = _load()
-    Guard, Columns, ViewBase, Views, connect = _views.Guard, _views.Columns, _views.ViewBase, _views.Views, _views.connect
+    Guard, Columns, ViewBase, Views = _views.Guard, _views.Columns, _views.ViewBase, _views.Views
+    connect, live_arrow = _views.connect, _views.live_arrow
 
-__all__ = ["Columns", "Guard", "ViewBase", "Views", "connect"]
+__all__ = ["Columns", "Guard", "ViewBase", "Views", "connect", "live_arrow"]

@@ -218,6 +218,13 @@ class Query:
         from .arrow import write_query  # pylint: disable=import-outside-toplevel
         return write_query(self, self._valid(), path, since)
 
+    def arrow(self, since: Optional[int] = None) -> Any:
+        """The entities and columns for libraries that read Arrow, over the memory of the world where the layout allows: numbers of components
+        with one field, arrays, fields of split components, and handles. What was read shows later writes, and must not be used after the world
+        changed or was closed: Arrow does not check it. The query itself is a stream of copies, which is safe."""
+        from .arrow import LiveArrow  # pylint: disable=import-outside-toplevel
+        return LiveArrow(self, self._valid(), since)
+
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The entities and columns for libraries that read Arrow: pyarrow.table(query), polars.DataFrame(query). They are a copy."""
         del requested_schema  # which a producer may ignore
