@@ -45,6 +45,7 @@ enum { MICA_PYTHON_MAJOR = ..., MICA_PYTHON_MINOR = ... };
 extern "Python" void mica_python_report(const mica_report *report, void *context);
 extern "Python" void mica_python_system(const mica_frame *frame);
 extern "Python" void mica_python_observer(const mica_event *event);
+extern "Python" void mica_python_message(const mica_message *message);
 extern "Python" void mica_python_input(mica_world *world, const void *bytes, size_t byte_count, void *context);
 """
 HERE = pathlib.Path(__file__).resolve().parent
@@ -91,11 +92,12 @@ def make_ffi(compiler, include):
     ffi = cffi.FFI()
     text = declarations(compiler, include)
     ffi.cdef(text)
-    ffi.cdef(re.sub(r"^#.*$", "", (HERE / "native.h").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    for header in ("native.h", "views.h"):
+        ffi.cdef(re.sub(r"^#.*$", "", (HERE / header).read_text(encoding="utf-8"), flags=re.MULTILINE))
     ffi.cdef(SQLITE)
     ffi.cdef(CALLBACKS)
     includes = "".join(f'#include "mica/{name}.h"\n' for name in HEADERS)
-    ffi.set_source("mica._native", f'{includes}#include "native.h"\n#include <sqlite3.h>\n'
+    ffi.set_source("mica._native", f'{includes}#include "native.h"\n#include "views.h"\n#include <sqlite3.h>\n'
                    "enum { MICA_PYTHON_MAJOR = MICA_VERSION_MAJOR, MICA_PYTHON_MINOR = MICA_VERSION_MINOR };\n")
     return ffi
 

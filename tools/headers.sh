@@ -18,7 +18,9 @@ for header in include/mica/*.h; do
         compile $compiler c++ c++17 "$header"
     done
 done
-for compiler in gcc clang; do compile $compiler c++ c++17 include/mica/mica.hpp; done
+for compiler in gcc clang; do
+    for header in include/mica/*.hpp; do compile $compiler c++ c++17 "$header"; done
+done
 for order in "sort" "sort -r"; do
     for compiler in gcc clang; do
         ls include/mica/*.h | $order | sed 's/.*include.\(.*\)/#include "\1"/' |

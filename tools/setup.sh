@@ -55,8 +55,9 @@ if [ "${1:-build}" = python ] || [ "${1:-build}" = check ]; then
     [ -e /usr/bin/python3-config ] || missing="$missing python3-dev"
     need_python numpy python3-numpy
     need_python cffi python3-cffi
-    need_python setuptools python3-setuptools
-    need_python wheel python3-wheel
+    need_python ensurepip python3-venv
+    need mypy mypy
+    need_python matplotlib python3-matplotlib
     need_python pip python3-pip
     need node nodejs
     need npm npm

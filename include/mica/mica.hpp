@@ -51,6 +51,7 @@
 #include "mica/flow.h"
 #include "mica/hierarchy.h"
 #include "mica/mica.h"
+#include "mica/options.hpp"
 #include "mica/partition.h"
 #include "mica/relation.h"
 #include "mica/value.h"
@@ -70,10 +71,30 @@ namespace mica {
 /* Stands for a type in overloads. */
 template <class T> struct type_tag {};
 
+namespace detail {
+template <class T, class = void> struct is_described : std::false_type {};
+template <class T>
+struct is_described<T, std::void_t<decltype(mica_type_for(type_tag<T>{}))>> : std::true_type {};
+template <class T> inline constexpr bool never = false;
+
+/* The description of a component. */
+template <class T> mica_type &description()
+{
+    static_assert(is_described<T>::value, "this type is no component: write MICA_COMPONENT(T, fields...) or MICA_TAG(T) after "
+                                          "it, in its namespace and before its first use");
+    if constexpr (is_described<T>::value) {
+        return mica_type_for(type_tag<T>{});
+    } else {
+        static mica_type none = {};
+        return none;
+    }
+}
+} // namespace detail
+
 /* The id of a component described with one of the macros below, in the namespace of its type. Threads: any. */
 template <class T> mica_component id()
 {
-    return mica_type_id(&mica_type_for(type_tag<std::remove_cv_t<T>>{}));
+    return mica_type_id(&detail::description<std::remove_cv_t<T>>());
 }
 
 /* A list of components for the traits `required` and `excludes`: type.required = mica::types<Position, Rotation>(). */
@@ -247,10 +268,6 @@ template <class T> constexpr mica_kind integer_kind()
     else
         return std::is_signed_v<T> ? MICA_KIND_I64 : MICA_KIND_U64;
 }
-
-template <class T, class = void> struct is_described : std::false_type {};
-template <class T>
-struct is_described<T, std::void_t<decltype(mica_type_for(type_tag<T>{}))>> : std::true_type {};
 
 template <class T> constexpr mica_kind kind_of()
 {
@@ -442,7 +459,13 @@ template <class Edge> inline mica_type describe_edge(const char *name, const mic
 }
 
 /* What a parameter of a function asks for. */
-template <class Parameter> struct parameter;
+template <class Parameter> struct parameter {
+    static_assert(never<Parameter>, "a parameter of a query or system is T &, const T &, T * or const T * of a component T, mica_entity, "
+                                    "const mica_frame & (of systems), mica::tracked, mica::about, mica::along or mica::bound; a "
+                                    "component is not taken by value");
+    static constexpr bool is_term = false;
+    static Parameter at(void *, mica_view &, uint32_t);
+};
 template <class T> struct parameter<T &> {
     static constexpr mica_access access = std::is_const_v<T> ? MICA_ACCESS_READ : MICA_ACCESS_WRITE;
     static constexpr bool is_term = true;
@@ -508,7 +531,20 @@ template <> struct parameter<const mica_frame &> {
     static const mica_frame &at(void *, mica_view &view, uint32_t) { return *view.frame; }
 };
 
-template <class Function> struct signature : signature<decltype(&Function::operator())> {};
+template <class Function, class = void> struct has_one_call : std::false_type {};
+template <class Function> struct has_one_call<Function, std::void_t<decltype(&Function::operator())>> : std::true_type {};
+struct no_call {
+    void operator()() {}
+};
+template <class Function> constexpr bool check_call()
+{
+    static_assert(has_one_call<Function>::value, "this is no function with one list of parameters: a lambda must name the type of each "
+                                                 "parameter, without auto, and operator() must not be overloaded");
+    return has_one_call<Function>::value;
+}
+template <class Function>
+struct signature
+    : signature<decltype(&std::conditional_t<check_call<Function>(), Function, no_call>::operator())> {};
 template <class Result, class... P> struct signature<Result (*)(P...)> {
     using parameters = std::tuple<P...>;
 };
@@ -574,12 +610,136 @@ template <class... T> void append_filter(std::vector<mica_term> &terms, changed_
 {
     (terms.push_back(term(id<T>(), MICA_ACCESS_CHANGED)), ...);
 }
-template <class... P, class... Filter> std::vector<mica_term> terms_of(const std::tuple<P...> *, Filter... filter)
+template <class... P> void append_terms(std::vector<mica_term> &terms, const std::tuple<P...> *)
 {
-    std::vector<mica_term> terms;
     (append_term<P>(terms), ...);
-    (append_filter(terms, filter), ...);
-    return terms;
+}
+template <class T, class = void> struct is_filter : std::false_type {};
+template <class T>
+struct is_filter<T, std::void_t<decltype(append_filter(std::declval<std::vector<mica_term> &>(), std::declval<T>()))>>
+    : std::true_type {};
+template <class T, class = void> struct is_option : std::false_type {};
+template <class T>
+struct is_option<T, std::void_t<decltype(std::declval<const T &>().apply(std::declval<options &>()))>> : std::true_type {};
+
+/* The caller of the further arguments. */
+enum class caller { system, query, observer, index };
+
+/* Adds a filter or an option. */
+template <caller By, class T> void apply(options &all, const T &argument)
+{
+    if constexpr (is_filter<T>::value && By != caller::index) {
+        append_filter(all.terms, argument);
+    } else if constexpr (is_option<T>::value) {
+        constexpr bool fits = By == caller::system  ? T::for_systems
+                              : By == caller::query ? T::for_queries
+                              : By == caller::index ? T::for_indexes
+                                                    : T::for_observers;
+        static_assert(fits, "this option is for something else: see mica/options.hpp for those of systems, queries, observers and indexes");
+        argument.apply(all);
+    } else {
+        static_assert(never<T>, "this further argument is neither a filter (mica::with, mica::without, mica::changed, mica::edge, ...) nor "
+                                "an option (see mica/options.hpp)");
+    }
+}
+
+/* Whether a system is called once per run. */
+template <class... Argument> constexpr bool runs_once()
+{
+    return (std::is_same_v<Argument, once_t> || ...)
+           || (std::is_same_v<Argument, system_flag<&mica_system_def::exclusive>> || ...);
+}
+template <class... P> constexpr bool takes_only_frame(const std::tuple<P...> *)
+{
+    return sizeof...(P) == 1 && (std::is_same_v<P, const mica_frame &> && ...);
+}
+
+/* Calls the function of an observer: for the event, or for each of its entities. T is the component, or void. */
+template <class T, class Function, class... P> void call_observer(const mica_event &event, Function &function, const std::tuple<P...> *)
+{
+    using parameters = std::tuple<P...>;
+    constexpr bool is_whole = std::is_same_v<parameters, std::tuple<const mica_event &>>;
+    constexpr bool is_entity = std::is_same_v<parameters, std::tuple<mica_entity>>;
+    constexpr bool is_edge = std::is_same_v<parameters, std::tuple<mica_entity, mica_entity>>;
+    constexpr bool is_value = std::is_same_v<parameters, std::tuple<mica_entity, T &>>
+                              || std::is_same_v<parameters, std::tuple<mica_entity, const T &>>;
+    static_assert(is_whole || is_entity || is_edge || is_value,
+                  "the function of an observer takes (const mica_event &), (mica_entity), (mica_entity, T &) with the component, or "
+                  "(mica_entity source, mica_entity target) of a relation");
+    if constexpr (is_whole) {
+        function(event);
+    } else {
+        for (uint32_t i = 0; i < event.count; ++i) {
+            if constexpr (is_entity)
+                function(event.entities[i]);
+            else if constexpr (is_edge)
+                function(event.entities[i], event.target);
+            else if constexpr (is_value)
+                function(event.entities[i],
+                         *reinterpret_cast<T *>(static_cast<char *>(event.values) + i * description<T>().size_bytes));
+        }
+    }
+}
+
+/* Whether the function of an observer takes the value of a component. */
+template <class... P> constexpr bool takes_value(const std::tuple<P...> *)
+{
+    return sizeof...(P) == 2 && !(std::is_same_v<P, mica_entity> && ...);
+}
+
+/* What stands for the component in an observer without one. */
+struct no_component;
+
+/* The kind of a user event, from its type. */
+template <class T, class = void> struct has_event : std::false_type {};
+template <class T> struct has_event<T, std::void_t<decltype(T::event)>> : std::true_type {};
+template <class T> constexpr mica_event_kind event_of()
+{
+    static_assert(has_event<T>::value, "the type of a user event has a member that says its kind: "
+                                       "static constexpr int event = MICA_EVENT_USER; and + 1, + 2 for others");
+    if constexpr (has_event<T>::value) {
+        static_assert(static_cast<int>(T::event) >= static_cast<int>(MICA_EVENT_USER), "user events begin with MICA_EVENT_USER");
+        return static_cast<mica_event_kind>(T::event);
+    } else {
+        return static_cast<mica_event_kind>(MICA_EVENT_USER);
+    }
+}
+template <class E, class Function, class... P> void call_listener(const mica_event &event, Function &function, const std::tuple<P...> *)
+{
+    using parameters = std::tuple<P...>;
+    constexpr bool is_whole = std::is_same_v<parameters, std::tuple<const mica_event &>>;
+    constexpr bool is_data = std::is_same_v<parameters, std::tuple<const E &>>;
+    constexpr bool is_both = std::is_same_v<parameters, std::tuple<mica_entity, const E &>>;
+    static_assert(is_whole || is_data || is_both, "the function for a user event E takes (mica_entity, const E &), (const E &) or "
+                                                  "(const mica_event &)");
+    if (!is_whole && !event.data)
+        return; /* it was sent without data */
+    if constexpr (is_whole)
+        function(event);
+    else if constexpr (is_data)
+        function(*static_cast<const E *>(event.data));
+    else if constexpr (is_both)
+        function(event.count ? event.entities[0] : mica_nil(), *static_cast<const E *>(event.data));
+}
+
+/* The component and the type of a member, from a pointer to it. */
+template <class T> struct member;
+template <class Class, class Type> struct member<Type Class::*> {
+    using component = Class;
+    using type = Type;
+};
+/* The name that the description gives a member; nullptr if it does not have it. */
+template <auto Member> const char *name_of_member()
+{
+    using component = typename member<decltype(Member)>::component;
+    const mica_type &type = description<component>();
+    alignas(component) static const unsigned char bytes[sizeof(component)] = {};
+    const component *value = reinterpret_cast<const component *>(bytes);
+    auto offset = reinterpret_cast<const unsigned char *>(&(value->*Member)) - bytes;
+    for (uint32_t i = 0; i < type.field_count; ++i)
+        if (type.fields[i].offset == static_cast<uint32_t>(offset))
+            return type.fields[i].name;
+    return nullptr;
 }
 
 /* The column of a parameter in this view, stamped as written where it asks for that; nullptr where it asks for none. */
@@ -604,7 +764,7 @@ template <class Parameter> void *column_of(mica_view &view, uint32_t &next_term)
 template <class Parameter> bool is_single()
 {
     if constexpr (parameter<Parameter>::is_term)
-        return mica_type_for(type_tag<typename parameter<Parameter>::component>{}).storage == MICA_STORAGE_SINGLETON;
+        return description<typename parameter<Parameter>::component>().storage == MICA_STORAGE_SINGLETON;
     else
         return false;
 }
@@ -642,7 +802,10 @@ struct query_deleter {
 /* A query and what it calls. It must go before its world does. */
 template <class Function> class query {
   public:
-    query(mica_query *made, Function function) : query_(made), function_(std::move(function)) {}
+    query(mica_query *made, Function function, std::vector<std::shared_ptr<void>> kept = {})
+        : kept_(std::move(kept)), query_(made), function_(std::move(function))
+    {
+    }
 
     /* Calls the function for every entity that matches. Threads: as mica_query_begin. */
     void run()
@@ -656,6 +819,7 @@ template <class Function> class query {
     explicit operator bool() const { return query_ != nullptr; }
 
   private:
+    std::vector<std::shared_ptr<void>> kept_; /* what compares rows; destroyed after the query */
     std::unique_ptr<mica_query, detail::query_deleter> query_;
     Function function_;
 };
@@ -734,6 +898,8 @@ class index {
     mica_index *index_;
 };
 
+inline uses::uses(const mica::index &index) : use{0, nullptr, false, index.get()} {}
+
 /* The other ends of the edges of an entity, for a loop that changes no edges of the relation. */
 class edges {
 public:
@@ -792,12 +958,48 @@ class world {
         def.fields = fields;
         return mica::index(mica_index_create(get(), &def));
     }
+    /* An index of a described member: world.index<&Item::owner>(mica::hashed). */
+    template <auto Member, class... Option> mica::index index(Option... option)
+    {
+        detail::options all;
+        (detail::apply<detail::caller::index>(all, option), ...);
+        return index<typename detail::member<decltype(Member)>::component>(detail::name_of_member<Member>(), all.index_def);
+    }
+    /* A grid of two or three described members: world.grid<&Position::x, &Position::y>(5, {0, 0}, {100, 100}, mica::torus). Members of
+     * members are named by text: world.grid<Body>("place.x, place.y", 5, {0, 0}, {100, 100}). */
+    template <class T, class... Option>
+    mica::index grid(const char *fields, double cell_size, point minimum, point maximum, Option... option)
+    {
+        detail::options all;
+        (detail::apply<detail::caller::index>(all, option), ...);
+        mica_index_def &def = all.index_def;
+        const double low[] = {minimum.x, minimum.y, minimum.z}, high[] = {maximum.x, maximum.y, maximum.z};
+        def.cell_size = cell_size;
+        for (int i = 0; i < 3; ++i) {
+            def.minimum[i] = low[i];
+            def.maximum[i] = high[i];
+        }
+        return index<T>(fields, def);
+    }
+    template <auto First, auto... Other, class... Option>
+    mica::index grid(double cell_size, point minimum, point maximum, Option... option)
+    {
+        using component = typename detail::member<decltype(First)>::component;
+        static_assert(sizeof...(Other) == 1 || sizeof...(Other) == 2, "a grid has two or three fields");
+        static_assert((std::is_same_v<typename detail::member<decltype(Other)>::component, component> && ...),
+                      "the fields of a grid are of one component");
+        const char *names[] = {detail::name_of_member<First>(), detail::name_of_member<Other>()...};
+        std::string fields;
+        for (const char *name : names)
+            fields += (fields.empty() ? "" : ", ") + std::string(name ? name : "?");
+        return grid<component>(fields.c_str(), cell_size, minimum, maximum, option...);
+    }
     bool is_alive(mica_entity entity) const { return mica_is_alive(get(), entity); }
 
     /* As mica_get, mica_write, mica_set, mica_add, mica_remove, mica_has, mica_singleton_get and mica_singleton_write. */
     template <class T> const T *read(mica_entity entity) const
     {
-        return static_cast<const T *>(mica_lookup_get(get(), entity, &mica_type_for(type_tag<std::remove_cv_t<T>>{})));
+        return static_cast<const T *>(mica_lookup_get(get(), entity, &detail::description<std::remove_cv_t<T>>()));
     }
     /* Several components of one entity: auto [position, speed] = world.read_several<Position, Speed>(entity). Each is nullptr if
      * the entity does not have it. */
@@ -807,7 +1009,7 @@ class world {
     }
     template <class T> T *write(mica_entity entity)
     {
-        return static_cast<T *>(mica_lookup_write(get(), entity, &mica_type_for(type_tag<std::remove_cv_t<T>>{})));
+        return static_cast<T *>(mica_lookup_write(get(), entity, &detail::description<std::remove_cv_t<T>>()));
     }
     template <class T> bool set(mica_entity entity, const T &value)
     {
@@ -860,21 +1062,25 @@ class world {
     template <class T> bool remove(mica_entity entity) { return mica_remove_id(get(), entity, id<T>()); }
     template <class T> bool has(mica_entity entity) const
     {
-        return mica_lookup_has(get(), entity, &mica_type_for(type_tag<std::remove_cv_t<T>>{}));
+        return mica_lookup_has(get(), entity, &detail::description<std::remove_cv_t<T>>());
     }
     template <class T> const T *read_the() { return static_cast<const T *>(mica_singleton_get_id(get(), id<T>())); }
     template <class T> T *write_the() { return static_cast<T *>(mica_singleton_write_id(get(), id<T>())); }
 
     /* Makes a query that calls the function when it runs. One that can't be made reports why, and matches nothing. */
-    template <class Function, class... Filter> mica::query<Function> query(Function function, Filter... filter)
+    template <class Function, class... Option> mica::query<Function> query(Function function, Option... option)
     {
         static_assert(!detail::takes_frame(static_cast<parameters_of<Function> *>(nullptr)),
-                      "only a system has a frame");
-        std::vector<mica_term> terms = terms_for<Function>(filter...);
+                      "only a system has a frame: leave the parameter const mica_frame & out");
+        detail::options all = options_for<Function, detail::caller::query>(mica_system_def{}, option...);
         mica_query_def def = {};
-        def.terms = terms.data();
-        def.term_count = static_cast<uint32_t>(terms.size());
-        return {mica_query_create(get(), &def), std::move(function)};
+        def.terms = all.terms.data();
+        def.term_count = static_cast<uint32_t>(all.terms.size());
+        def.order_by = all.def.order_by;
+        def.compare = all.def.compare;
+        def.context = all.def.compare_context;
+        def.with_hidden = all.def.with_hidden;
+        return {mica_query_create(get(), &def), std::move(function), std::move(all.kept)};
     }
 
     /* Calls the function for every entity that matches, once; in a loop, keep a query instead. */
@@ -884,26 +1090,40 @@ class world {
     }
 
     /* Adds a system that calls the function, in parallel where that is worth it: what it captures is shared by all workers.
-     * Zero with a report when it can't. A mica_system_def before the name says the phase and the rest. */
-    template <class Function, class... Filter> mica_system system(const char *name, Function function, Filter... filter)
+     * Zero with a report when it can't. Filters and options (mica/options.hpp) follow; a mica_system_def before the name is what the
+     * options begin with. */
+    template <class Function, class... Option> mica_system system(const char *name, Function function, Option... option)
     {
-        return system(mica_system_def{}, name, std::move(function), filter...);
+        return system(mica_system_def{}, name, std::move(function), option...);
     }
-    template <class Function, class... Filter>
-    mica_system system(mica_system_def def, const char *name, Function function, Filter... filter)
+    template <class Function, class... Option>
+    mica_system system(const mica_system_def &begin, const char *name, Function function, Option... option)
     {
-        std::vector<mica_term> terms = terms_for<Function>(filter...);
+        detail::options all = options_for<Function, detail::caller::system>(begin, option...);
         auto kept = std::make_shared<Function>(std::move(function));
+        mica_system_def &def = all.def;
         def.name = name;
-        def.terms = terms.data();
-        def.term_count = static_cast<uint32_t>(terms.size());
+        def.terms = all.terms.data();
+        def.term_count = static_cast<uint32_t>(all.terms.size());
+        def.uses = all.uses.data();
+        def.use_count = static_cast<uint32_t>(all.uses.size());
         def.context = kept.get();
-        def.view = [](mica_view *view) {
-            detail::call_for_rows(*view, *static_cast<Function *>(view->frame->context));
-        };
+        if constexpr (detail::runs_once<Option...>()) {
+            constexpr bool takes_only_frame = detail::takes_only_frame(static_cast<parameters_of<Function> *>(nullptr));
+            static_assert(takes_only_frame, "the function of a system with mica::once or mica::exclusive takes nothing but "
+                                            "const mica_frame &");
+            if constexpr (takes_only_frame)
+                def.once = [](const mica_frame *frame) { (*static_cast<Function *>(frame->context))(*frame); };
+        } else {
+            def.view = [](mica_view *view) {
+                detail::call_for_rows(*view, *static_cast<Function *>(view->frame->context));
+            };
+        }
         mica_system added = mica_system_add(get(), &def);
-        if (added.id)
+        if (added.id) {
             functions_.push_back(std::move(kept));
+            functions_.insert(functions_.end(), all.kept.begin(), all.kept.end());
+        }
         return added;
     }
 
@@ -920,31 +1140,81 @@ class world {
     template <class Function, class... Filter>
     mica_observer observe(mica_observer_def def, Function function, Filter... filter)
     {
-        std::vector<mica_term> terms(def.terms, def.terms + def.term_count);
-        (detail::append_filter(terms, filter), ...);
-        auto kept = std::make_shared<Function>(std::move(function));
-        def.terms = terms.data();
-        def.term_count = static_cast<uint32_t>(terms.size());
-        def.context = kept.get();
-        def.fn = [](const mica_event *event) { (*static_cast<Function *>(event->context))(*event); };
-        functions_.push_back(std::move(kept)); /* it may be called at once */
-        mica_observer added = mica_observer_add(get(), &def);
-        if (!added.id)
-            functions_.pop_back();
-        return added;
+        return add_observer(
+            def, std::move(function), [](const mica_event *event) { (*static_cast<Function *>(event->context))(*event); }, filter...);
     }
-    /* Adds a monitor: it is told MATCH and UNMATCH of entities that start and stop to pass the filter, and first, if `existing` is
-     * true, MATCH of those that pass it now. */
-    template <class Function, class... Filter> mica_observer monitor(bool existing, Function function, Filter... filter)
+
+    /* Adds an observer of one event of T. The function takes (mica_entity) or (mica_entity, T &) and is called for each entity, or
+     * (const mica_event &), or (mica_entity source, mica_entity target) of a relation. Filters follow, and mica::existing. Zero with a
+     * report when it can't, and zero if the function takes a T & that is a tag or is split. */
+    template <class T, class Function, class... Option> mica_observer on_add(Function function, Option... option)
+    {
+        return on_event<T>(MICA_EVENT_ADD, std::move(function), option...);
+    }
+    template <class T, class Function, class... Option> mica_observer on_set(Function function, Option... option)
+    {
+        return on_event<T>(MICA_EVENT_SET, std::move(function), option...);
+    }
+    template <class T, class Function, class... Option> mica_observer on_remove(Function function, Option... option)
+    {
+        return on_event<T>(MICA_EVENT_REMOVE, std::move(function), option...);
+    }
+    template <class T, class Function, class... Option> mica_observer on_enable(Function function, Option... option)
+    {
+        return on_event<T>(MICA_EVENT_ENABLE, std::move(function), option...);
+    }
+    template <class T, class Function, class... Option> mica_observer on_disable(Function function, Option... option)
+    {
+        return on_event<T>(MICA_EVENT_DISABLE, std::move(function), option...);
+    }
+    /* The same for entities that are destroyed, and that start and stop to pass the filters. */
+    template <class Function, class... Option> mica_observer on_destroy(Function function, Option... option)
+    {
+        return on_event<detail::no_component>(MICA_EVENT_DESTROY, std::move(function), option...);
+    }
+    template <class Function, class... Option> mica_observer on_match(Function function, Option... option)
+    {
+        return on_event<detail::no_component>(MICA_EVENT_MATCH, std::move(function), option...);
+    }
+    template <class Function, class... Option> mica_observer on_unmatch(Function function, Option... option)
+    {
+        return on_event<detail::no_component>(MICA_EVENT_UNMATCH, std::move(function), option...);
+    }
+    /* The same for a user event of type E, which says its kind: struct Hit { static constexpr int event = MICA_EVENT_USER; int points; };
+     * The function takes (mica_entity, const E &), (const E &) or (const mica_event &). */
+    template <class E, class Function, class... Option> mica_observer on(Function function, Option... option)
+    {
+        mica_observer_def def = {};
+        def.event = detail::event_of<E>();
+        return add_observer(
+            def, std::move(function),
+            [](const mica_event *event) {
+                detail::call_listener<E>(*event, *static_cast<Function *>(event->context),
+                                         static_cast<parameters_of<Function> *>(nullptr));
+            },
+            option...);
+    }
+    /* Adds a monitor: it is told MATCH and UNMATCH of entities that start and stop to pass the filter, and first, if `with_existing`
+     * is true, MATCH of those that pass it now. */
+    template <class Function, class... Filter> mica_observer monitor(bool with_existing, Function function, Filter... filter)
     {
         static const mica_event_kind events[] = {MICA_EVENT_MATCH, MICA_EVENT_UNMATCH};
         mica_observer_def def = {};
         def.events = events;
         def.event_count = 2;
-        def.existing = existing;
+        def.existing = with_existing;
         return observe(def, std::move(function), filter...);
     }
 
+    /* Send a user event of a type that says its kind, as `on` observes it: see mica_event_emit and mica_event_propagate. */
+    template <class E> bool emit(mica_entity entity, const E &event)
+    {
+        return mica_event_emit(get(), detail::event_of<E>(), 0, entity, event_data(event));
+    }
+    template <class E> bool propagate(mica_entity entity, const E &event)
+    {
+        return mica_event_propagate(get(), detail::event_of<E>(), 0, entity, event_data(event));
+    }
     /* As mica_event_emit and mica_event_propagate, without a component. The text and lists of data with a description are copied too. */
     bool emit(mica_event_kind event, mica_entity entity) { return mica_event_emit(get(), event, 0, entity, {}); }
     template <class T> bool emit(mica_event_kind event, mica_entity entity, const T &data)
@@ -991,9 +1261,52 @@ class world {
     uint64_t hash() const { return mica_world_hash(get()); }
 
   private:
-    template <class Function, class... Filter> static std::vector<mica_term> terms_for(Filter... filter)
+    template <class Function, detail::caller By, class... Option>
+    static detail::options options_for(const mica_system_def &begin, const Option &...option)
     {
-        return detail::terms_of(static_cast<parameters_of<Function> *>(nullptr), filter...);
+        detail::options all(begin);
+        detail::append_terms(all.terms, static_cast<parameters_of<Function> *>(nullptr));
+        (detail::apply<By>(all, option), ...);
+        return all;
+    }
+
+    template <class Function, class... Option>
+    mica_observer add_observer(mica_observer_def def, Function function, mica_event_fn call, const Option &...option)
+    {
+        detail::options all;
+        all.terms.assign(def.terms, def.terms + def.term_count);
+        (detail::apply<detail::caller::observer>(all, option), ...);
+        auto kept = std::make_shared<Function>(std::move(function));
+        def.terms = all.terms.data();
+        def.term_count = static_cast<uint32_t>(all.terms.size());
+        def.existing = def.existing || all.existing;
+        def.context = kept.get();
+        def.fn = call;
+        functions_.push_back(std::move(kept)); /* it may be called at once */
+        mica_observer added = mica_observer_add(get(), &def);
+        if (!added.id)
+            functions_.pop_back();
+        return added;
+    }
+
+    template <class T, class Function, class... Option>
+    mica_observer on_event(mica_event_kind event, Function function, const Option &...option)
+    {
+        mica_observer_def def = {};
+        def.event = event;
+        if constexpr (!std::is_same_v<T, detail::no_component>) {
+            const mica_type &type = detail::description<T>();
+            if (detail::takes_value(static_cast<parameters_of<Function> *>(nullptr)) && (type.split || type.size_bytes == 0))
+                return mica_observer{};
+            def.component = id<T>();
+        }
+        return add_observer(
+            def, std::move(function),
+            [](const mica_event *one) {
+                detail::call_observer<T>(*one, *static_cast<Function *>(one->context),
+                                         static_cast<parameters_of<Function> *>(nullptr));
+            },
+            option...);
     }
 
     template <class T> static mica_value event_data(const T &data)

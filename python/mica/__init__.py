@@ -39,11 +39,13 @@ if _sys.byteorder != "little":
     raise ImportError("mica for Python needs a little-endian machine")
 
 from .column import Column
+from .dynamic import DynamicColumn
 from .delta import Replica, Sender
 from .errors import (DataError, DeadError, Error, ExistsError, ExpiredError, FileError, InvalidError, LayoutError, LimitError,
                      OutOfMemoryError, RefusedError, ReportWarning, UnknownError)
 from .flow import Commands, Event, Frame
 from .index import Index
+from .messaging import Message, Stream
 from .past import History, Recording, Snapshot
 from .query import Query, View
 from .sql import Rows
@@ -51,7 +53,7 @@ from .types import (Component, Entity, Field, component, f32, f64, i8, i16, i32,
 from .world import World
 
 __version__ = f"{_native.lib.MICA_PYTHON_MAJOR}.{_native.lib.MICA_PYTHON_MINOR}.0"
-__all__ = ["Column", "Commands", "Component", "DataError", "DeadError", "Entity", "Error", "Event", "ExistsError", "ExpiredError", "Field",
-           "FileError", "Frame", "History", "Index", "InvalidError", "LayoutError", "LimitError", "OutOfMemoryError", "Query", "Recording",
-           "RefusedError", "Replica", "ReportWarning", "Rows", "Sender", "Snapshot", "UnknownError", "View", "World", "component", "f32", "f64",
+__all__ = ["Column", "Commands", "Component", "DataError", "DeadError", "DynamicColumn", "Entity", "Error", "Event", "ExistsError", "ExpiredError", "Field",
+           "FileError", "Frame", "History", "Index", "InvalidError", "LayoutError", "LimitError", "Message", "OutOfMemoryError", "Query", "Recording",
+           "RefusedError", "Replica", "ReportWarning", "Rows", "Sender", "Snapshot", "Stream", "UnknownError", "View", "World", "component", "f32", "f64",
            "i16", "i32", "i64", "i8", "relation", "singleton", "u16", "u32", "u64", "u8"]

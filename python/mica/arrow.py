@@ -12,6 +12,7 @@ import os
 from typing import Any, Optional, Union
 
 from ._native import ffi, lib
+from .loop import Guard, live_arrow
 
 BATCH_ROWS = 65536
 _new_capsule = ctypes.pythonapi.PyCapsule_New
@@ -30,6 +31,23 @@ def make_stream(query: Any, pointer: Any) -> Any:
     out = ffi.new("struct ArrowArrayStream **")
     query.world.check(lib.mica_python_arrow(pointer, _def(), out))
     return _new_capsule(int(ffi.cast("uintptr_t", out[0])), _NAME, _DESTRUCTOR)
+
+
+class LiveArrow:
+    """A query for libraries that read Arrow, without copying where the layout allows. Made by Query.arrow."""
+
+    def __init__(self, query: Any, pointer: Any, since: Optional[int]) -> None:
+        self._query, self._pointer, self._since = query, pointer, since
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The stream, which keeps the query and the world."""
+        del requested_schema  # which a producer may ignore
+        world = self._query.world
+        world.check_open()
+        made = live_arrow(self._query, int(ffi.cast("uintptr_t", self._pointer)), self._since or 0, Guard(world))
+        if isinstance(made, int):
+            world.check(made)
+        return made
 
 
 def write_query(query: Any, pointer: Any, path: Union[str, os.PathLike], since: Optional[int] = None) -> int:

@@ -1,35 +1,19 @@
 """Columns: NumPy arrays over the memory of a world, which refuse to be used after the memory may have changed."""
 from __future__ import annotations
 
+from sys import getrefcount
 from typing import Any, Optional
 
 import numpy as np
 
 from . import errors
-from ._native import ffi, lib
+from ._native import ffi
+from .dynamic import DynamicColumn
+from .loop import Guard
 
 
-class Guard:
-    """Whether arrays of one view may still be used: until the structure of the world changes, or a step, flush, mark, snapshot or
-    restore; those of a system until it returns."""
-
-    __slots__ = ("world", "structure", "epoch", "is_open")
-
-    def __init__(self, world: Any) -> None:
-        self.world = world
-        self.structure = lib.mica_world_structure(world.pointer)
-        self.epoch = world.epoch
-        self.is_open = True
-
-    def check(self) -> None:
-        world = self.world
-        if (not self.is_open or world.epoch != self.epoch or not world.is_open
-                or lib.mica_world_structure(world.pointer) != self.structure):
-            raise errors.ExpiredError("this column is no longer valid: the world changed since the view was made; query again, or copy "
-                                      "the column before")
-
-
-_set, _new, _buffer = object.__setattr__, np.ndarray.__new__, ffi.buffer
+REFERENCES_WHEN_UNUSED = 3  # of the fields, of the local variable and of the call that counts them
+_set, _buffer = object.__setattr__, ffi.buffer
 
 
 class Column(np.ndarray):
@@ -72,35 +56,36 @@ class Column(np.ndarray):
     def __getitem__(self, key: Any) -> Any:
         self._check()
         component = self._component
-        if isinstance(key, str) and component is not None and component.width:
+        if isinstance(key, str) and component is not None and (component.width or component.is_dynamic):
             return self._field(key)
         result = super().__getitem__(key)
         if isinstance(result, Column) and not np.may_share_memory(result, self):
             return result.view(np.ndarray)
         if isinstance(result, Column) and isinstance(key, slice):
             _set(result, "_component", component)
+            if "_fields_plain" in self.__dict__:
+                _set(result, "_fields_plain", self.__dict__["_fields_plain"][key])
         return result
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        self._check()
-        if self._component is not None and self._component.width and name in (self._component.dtype.names or ()):
+        if name in self._names():
             return self._field(name)
-        if self.dtype.names and name in self.dtype.names:
-            return self[name]
+        self._check()
         raise AttributeError(f"this column has no field {name!r}; it has {', '.join(self._names()) or 'none'}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in ("shape", "dtype", "strides"):
             self.__dict__.pop("_plain", None)
+            self.__dict__.pop("_fields", None)
         if name.startswith("_") or name in ("shape", "dtype", "strides", "flat", "real", "imag", "data"):
             super().__setattr__(name, value)
         elif name in self._names():
-            self._check()
-            field = getattr(self, name)
-            same = isinstance(value, Column) and value.__array_interface__ == field.__array_interface__
-            if not same:  # after `position.x += 1` the value is the field itself
+            field = self._field(name)
+            if isinstance(field, DynamicColumn):
+                field[:] = value
+            elif field is not value:  # after `position.x += 1` the value is the field itself
                 field[...] = value
         else:
             raise AttributeError(f"this column has no field {name!r}; it has {', '.join(self._names()) or 'none'}")
@@ -110,17 +95,38 @@ class Column(np.ndarray):
             return self._component.dtype.names or ()
         return self.dtype.names or ()
 
+    def _kept_field(self, name: str) -> "Column":
+        """A field, which is made once if nothing else refers to it. It must not refer to this column, which serves again like it."""
+        attributes = self.__dict__
+        guard = attributes.get("_guard")
+        if guard is not None:
+            guard.check()
+        fields = attributes.setdefault("_fields", {})
+        field = fields.get(name)
+        if field is not None:
+            known = field.__dict__
+            if known.get("_guard") is guard:
+                return field
+            if getrefcount(field) == REFERENCES_WHEN_UNUSED:
+                known["_guard"] = guard
+                return field
+        field = fields[name] = _plain_field(self, name).view(Column)
+        known = field.__dict__
+        known["_guard"], known["_plain"] = guard, field.view(np.ndarray)
+        return field
+
     def _field(self, name: str) -> Any:
-        """A field of a column that is an array of numbers."""
+        """A field of a column, by its name."""
         component = self._component
+        if component is None or self.dtype.names != component.dtype.names and not component.width:
+            return self._kept_field(name)
         if name not in component.dtype.names:
             raise errors.UnknownError(f"{component.name} has no field {name!r}")
-        part, offset = component.dtype.fields[name][:2]
-        size = component.number.itemsize
-        first, count = offset // size, part.itemsize // size
-        if self.ndim == 1:
-            return self
-        return super().__getitem__((slice(None), first if count == 1 else slice(first, first + count)))
+        if component.is_dynamic and name in component.dynamic_fields:
+            self._check()
+            return DynamicColumn(self._guard, component.dynamic_fields[name], self.__array_interface__["data"][0], self.strides[0],
+                                 len(self), "_fields_plain" in self.__dict__)
+        return self._kept_field(name)
 
     @property
     def records(self) -> "Column":
@@ -150,6 +156,21 @@ def _plain_tree(item: Any) -> Any:
     if isinstance(item, dict):
         return {key: _plain_tree(part) for key, part in item.items()}
     return _plain(item)
+
+
+def _plain_field(column: Column, name: str) -> np.ndarray:
+    """A field as an ordinary array over the same memory."""
+    component = column._component
+    plain = column.__dict__["_plain"] if "_plain" in column.__dict__ else _keep_plain(column)
+    plain = column.__dict__.get("_fields_plain", plain)
+    if component is None or not component.width:
+        return plain[name]
+    part, offset = component.dtype.fields[name][:2]
+    size = component.number.itemsize
+    first, count = offset // size, part.itemsize // size
+    if plain.ndim == 1:
+        return plain
+    return plain[:, first if count == 1 else slice(first, first + count)]
 
 
 def _in_place(name: str, ufunc: Any) -> Any:
@@ -200,7 +221,7 @@ def _guarded(name: str) -> Any:
         self._check()
         return original(self, *args, **kwargs)
 
-    method.__name__, method.__doc__ = name, original.__doc__
+    method.__name__, method.__doc__ = name, original.__doc__ or f"As numpy.{name}."
     return method
 
 
@@ -212,14 +233,24 @@ for _name in (*_SPECIAL, *(name for name in dir(np.ndarray) if not name.startswi
         setattr(Column, _name, _guarded(_name))
 
 
+def make_values(guard: Guard, component: Any, address: Any, count: int) -> Column:
+    """The values that an event or a message has, which may be changed."""
+    dtype = component.number if component.width else component.dtype
+    return make_array(guard, address, count, dtype, component.width, True, component)
+
+
 def make_array(guard: Guard, address: Any, count: int, dtype: np.dtype, width: int, writable: bool, component: Any = None) -> Column:
     """An array over memory at an address, without a copy."""
+    plain = np.frombuffer(_buffer(address, count * max(width, 1) * dtype.itemsize), dtype)
     if width > 1:
-        column = _new(Column, (count, width), dtype, _buffer(address, count * width * dtype.itemsize))
-    else:
-        column = _new(Column, count, dtype, _buffer(address, count * dtype.itemsize))
+        plain = plain.reshape(count, width)
+    whole = plain
+    if not writable or (component is not None and component.is_dynamic):  # text and lists are more than their bytes
+        plain = plain.view()
+        plain.setflags(write=False)
+    column = plain.view(Column)
     attributes = column.__dict__
-    attributes["_guard"], attributes["_component"] = guard, component
-    if not writable:
-        column.setflags(write=False)
+    attributes["_guard"], attributes["_component"], attributes["_plain"] = guard, component, plain
+    if writable and plain is not whole:
+        attributes["_fields_plain"] = whole  # numbers can be written, one field after the other
     return column

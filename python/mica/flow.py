@@ -16,8 +16,10 @@ import numpy as np
 
 from . import errors
 from ._native import ffi, lib
-from .column import Column, Guard, make_array
+from .column import Column, make_array, make_values
+from .loop import Columns, Guard
 from .query import ENTITY, FrameQuery, View, columns_of, from_entity, to_entity
+from .world_base import WorldBase
 
 EVENTS = {"add": lib.MICA_EVENT_ADD, "set": lib.MICA_EVENT_SET, "remove": lib.MICA_EVENT_REMOVE, "destroy": lib.MICA_EVENT_DESTROY,
           "enable": lib.MICA_EVENT_ENABLE, "disable": lib.MICA_EVENT_DISABLE, "match": lib.MICA_EVENT_MATCH, "unmatch": lib.MICA_EVENT_UNMATCH}
@@ -44,9 +46,7 @@ class Commands:
 
     def create(self, *values: Any) -> int:
         """Records a creation. The handle is valid immediately."""
-        array, _kept, dynamic = self._world.values(values)
-        if dynamic:
-            raise errors.InvalidError("values with text and lists can't be recorded: set them after the flush")
+        array, _kept = self._world.values(values)
         entity = from_entity(lib.mica_command_create_id(self._valid(), array, len(values), self._here()))
         if not entity:
             self._world.fail()
@@ -62,8 +62,6 @@ class Commands:
         """Records components to add or overwrite."""
         for value in values:
             component, data, _kept = self._world.value(value)
-            if component.is_dynamic and not isinstance(value, (type, str)):
-                raise errors.InvalidError(f"{component.name} has text or lists, which can't be recorded: set it after the flush")
             if not (lib.mica_command_set_id(self._valid(), to_entity(entity), data[0], self._here()) if data.data else
                     lib.mica_command_add_id(self._valid(), to_entity(entity), component.id, self._here())):
                 self._world.fail(lib.MICA_ERROR_DEAD)
@@ -104,11 +102,11 @@ class Commands:
 class Frame:
     """What a system gets: time, its query and its commands. Valid while the system runs. Iterating over it gives the views."""
 
-    def __init__(self, world: Any, pointer: Any, columns: dict[str, Any]) -> None:
-        self.world = world
+    def __init__(self, callback: "Callback", pointer: Any) -> None:
+        self.world = world = callback.world
         self._pointer = pointer
         self._guard = Guard(world)
-        self._query = FrameQuery(world, pointer.query, columns, self._guard) if pointer.query else None
+        self._query = FrameQuery(world, pointer.query, callback.columns, callback.kept, self._guard) if pointer.query else None
         self.dt: float = pointer.dt
         self.alpha: float = pointer.alpha
         self.seconds: float = pointer.seconds
@@ -146,22 +144,26 @@ class Event:
         self.target = from_entity(pointer.target)
         self.entities: Column = make_array(guard, pointer.entities, pointer.count, ENTITY, 1, False)
         self.values: Optional[Column] = None
-        if pointer.values and self.component and not self.component.is_dynamic:
-            dtype = self.component.number if self.component.width else self.component.dtype
-            self.values = make_array(guard, pointer.values, pointer.count, dtype, self.component.width, True, self.component)
+        if pointer.values and self.component and not self.component.struct.relation:
+            self.values = make_values(guard, self.component, pointer.values, pointer.count)
 
 
-class _Callback:
+class Callback:
     """A function of Python that Mica calls."""
 
     def __init__(self, world: Any, fn: Callable[..., Any], columns: Optional[dict[str, Any]] = None) -> None:
         self.world, self.fn, self.columns = world, fn, columns or {}
+        self.kept = Columns(tuple(self.columns.values()))  # of all frames
         self.handle = ffi.new_handle(self)
 
     def call(self, *arguments: Any) -> None:
         """Calls the function. What it raises is raised by the call of the world that runs it, after the frame."""
+        self.attempt(lambda: self.fn(*arguments))
+
+    def attempt(self, call: Callable[[], Any]) -> None:
+        """The same for a call of the function with arguments whose making may raise, too."""
         try:
-            self.fn(*arguments)
+            call()
         except BaseException as error:  # pylint: disable=broad-exception-caught
             self.world.raised.append(error)
 
@@ -172,7 +174,7 @@ def mica_python_system(frame: Any) -> None:
     callback = ffi.from_handle(frame.context)
     if callback.world.raised:
         return
-    shown = Frame(callback.world, frame, callback.columns)
+    shown = Frame(callback, frame)
     callback.call(shown)
     shown.close()
 
@@ -194,7 +196,7 @@ def mica_python_input(world: Any, data: Any, size: int, context: Any) -> None:
     ffi.from_handle(context).call(bytes(ffi.buffer(data, size)) if size else b"")
 
 
-class FlowMixin:
+class FlowMixin(WorldBase):
     """The part of World that runs frames."""
 
     def _flow_init(self) -> None:
@@ -209,6 +211,7 @@ class FlowMixin:
         self._owned.append(item)
 
     def disown(self, item: Any) -> None:
+        """Takes back `own`: the object is closed already."""
         self._owned = [owned for owned in self._owned if owned is not item]
 
     @contextlib.contextmanager
@@ -276,7 +279,7 @@ class FlowMixin:
                every_frames: int = 0, every_seconds: float = 0, exclusive: bool = False, flush_first: bool = False,
                while_paused: bool = False) -> Callable[[Callable[[Frame], Any]], Callable[[Frame], Any]]:
         """Adds a function as a system. It gets a Frame, and runs together with native systems: at the same time as those that
-        it does not conflict with. `terms` is what it iterates over; `reads`, `writes` and `indexes` what it accesses of other entities."""
+        it does not conflict with. `terms` is what it iterates over; `reads`, `writes` and `indexes` what it accesses of other entities: components and streams."""
         def add(fn: Callable[[Frame], Any]) -> Callable[[Frame], Any]:
             self._add_system(fn, terms, name or fn.__name__, self.phase(phase), [*reads], [*writes], [*indexes], [*before], [*after],
                              {"every_frames": every_frames, "every_seconds": every_seconds, "exclusive": exclusive,
@@ -284,12 +287,20 @@ class FlowMixin:
             return fn
         return add
 
+    def uses_of(self, reads: Sequence[Any], writes: Sequence[Any]) -> list[dict[str, Any]]:
+        """What a system or handler accesses: components, and streams."""
+        return [{"stream": item.valid(), "write": write} if hasattr(item, "push") else {"component": self.component(item).id, "write": write}
+                for items, write in ((reads, False), (writes, True)) for item in items]
+
+    def keep(self, key: Any, *items: Any) -> None:
+        """Keeps what C refers to as long as the world. A key that is a text is not replaced."""
+        self._callbacks[(key, len(self._callbacks)) if isinstance(key, str) else key] = items
+
     def _add_system(self, fn: Any, text: str, name: str, phase: int, reads: list[Any], writes: list[Any], indexes: list[Any],
                     before: list[str], after: list[str], options: dict[str, Any]) -> None:
         terms, count, columns = self._terms(text) if text else (ffi.NULL, 0, {})
-        callback = _Callback(self, fn, columns)
-        uses = [{"component": self.component(item).id, "write": write} for items, write in ((reads, False), (writes, True)) for item in items]
-        uses += [{"index": index._valid()} for index in indexes]
+        callback = Callback(self, fn, columns)
+        uses = self.uses_of(reads, writes) + [{"index": index._valid()} for index in indexes]
         code = getattr(fn, "__code__", None)
         texts = [ffi.new("char[]", item.encode()) for item in (name, *before, *after)]
         file = ffi.new("char[]", os.fsencode(code.co_filename if code else inspect.getfile(type(fn))))
@@ -332,7 +343,7 @@ class FlowMixin:
             array, count, _ = self._terms(terms) if terms else (ffi.NULL, 0, {})
             kinds = ffi.new("mica_event_kind[]", [EVENTS[event] for event in events])
             numbers = ffi.new("mica_component[]", [self.component(component).id] if component is not None else [])
-            callback = _Callback(self, fn)
+            callback = Callback(self, fn)
             label = ffi.new("char[]", getattr(fn, "__name__", "observer").encode())
             definition = ffi.new("mica_observer_def *", {
                 "name": label, "events": kinds, "event_count": len(events), "components": numbers, "component_count": len(numbers),
@@ -356,7 +367,7 @@ class FlowMixin:
 
     def on_input(self, fn: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
         """Sets the function that applies input, in a run and in its replay."""
-        callback = _Callback(self, fn)
+        callback = Callback(self, fn)
         self.check(lib.mica_input_handle(self._enter(), lib.mica_python_input, callback.handle))
         self._callbacks["input"] = callback
         return fn

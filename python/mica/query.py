@@ -12,74 +12,71 @@ import numpy as np
 
 from . import errors
 from ._native import ffi, lib
-from .column import Column, Guard, make_array
+from .column import REFERENCES_WHEN_UNUSED, Column, make_array
+from .loop import Columns, Guard, ViewBase, Views, connect
 
 COLUMNS = {lib.MICA_ACCESS_READ: False, lib.MICA_ACCESS_WRITE: True, lib.MICA_ACCESS_MAYBE_READ: False, lib.MICA_ACCESS_MAYBE_WRITE: True,
            lib.MICA_ACCESS_EITHER: False, lib.MICA_ACCESS_OR: False}
 THIS = (lib.MICA_NODE_DEFAULT, lib.MICA_NODE_THIS)
 ENTITY = np.dtype("<u8")
-REFERENCES_WHEN_UNUSED = 3  # of the cache, of the local variable and of the call that counts them
 ARRAYS_KEPT_MAX = 256
-REFERENCES_OF_A_PASSED_VIEW = 2  # of the loop and of the call that counts them
 
 
 class SplitColumns:
     """The columns of a split component: one array per number, body.position.x. Longer arrays and text are one column."""
 
-    def __init__(self, view: "View", component: Any, writable: bool, struct: Any = None, base: int = 0) -> None:
-        object.__setattr__(self, "_source", (view, component, writable, struct or component.struct, base))
+    def __init__(self, view: "View", component: Any, writable: bool, kept: dict[int, Column], struct: Any = None, base: int = 0) -> None:
+        object.__setattr__(self, "_source", (view, component, writable, kept, struct or component.struct, base))
 
     def __getattr__(self, name: str) -> Any:
-        view, component, writable, struct, base = self._source
-        field = next((item for item in ffi.unpack(struct.fields, struct.field_count) if ffi.string(item.name).decode() == name), None)
+        """Called once for each name: what is found becomes an attribute."""
+        view, component, writable, kept, struct, base = self._source
+        field = component.field_of(struct, name)
         if field is None:
             raise AttributeError(f"{component.name} has no field {name!r}")
         offset = base + field.offset
         if field.kind == lib.MICA_KIND_STRUCT and field.count == 1:
-            return SplitColumns(view, component, writable, field.type, offset)
-        dtype = component.dtype_at(field)
-        if field.count > 1 and field.count <= 4 and field.kind != lib.MICA_KIND_CHAR:
-            return tuple(view.field_array(component, offset + i * field.element_bytes, dtype.base, writable) for i in range(field.count))
-        return view.field_array(component, offset, dtype, writable)
+            found: Any = SplitColumns(view, component, writable, kept, field.type, offset)
+        elif field.count > 1 and field.count <= 4 and field.kind != lib.MICA_KIND_CHAR:
+            dtype = component.dtype_at(field)
+            found = tuple(view.field_array(component, offset + i * field.element_bytes, dtype.base, writable, kept) for i in range(field.count))
+        else:
+            found = view.field_array(component, offset, component.dtype_at(field), writable, kept)
+        self.__dict__[name] = found
+        return found
 
     def __setattr__(self, name: str, value: Any) -> None:
         column = getattr(self, name)
-        if not (isinstance(value, Column) and value.__array_interface__ == column.__array_interface__):
+        if value is not column:  # after `body.mass += 1` the value is the column itself
             column[...] = value
 
 
 class ColumnTerm:
     """A term with a column, and all that is needed to make an array of it."""
 
-    __slots__ = ("index", "component", "writable", "access", "is_split", "is_single", "dtype", "width", "is_array_writable", "unused")
+    __slots__ = ("index", "number", "component", "writable", "is_split", "is_single", "dtype", "width", "fields")
 
-    def __init__(self, index: int, component: Any, term: Any) -> None:
+    def __init__(self, index: int, number: int, component: Any, term: Any) -> None:
         writable = COLUMNS[term.access]
-        self.index, self.component, self.writable = index, component, writable
-        self.access = lib.mica_view_write_at if writable else lib.mica_view_read_at
+        self.index, self.number, self.component, self.writable = index, number, component, writable
         self.is_split = bool(component.struct.split)
         # One value for all rows: of the world, of another entity, or of an edge.
         self.is_single = (component.struct.storage == lib.MICA_STORAGE_SINGLETON or term.subject.kind not in THIS
                           or bool(term.up or term.down or term.cascade or component.struct.relation))
         self.width = component.width
         self.dtype = component.number if component.width else component.dtype
-        # Text and lists are more than their bytes.
-        self.is_array_writable = writable and not component.is_dynamic
-        self.unused: dict[Any, Column] = {}
+        self.fields: dict[int, Column] = {}  # of a split component, by address: they serve again
 
 
-class View:
-    """A range of rows of a query. Iterating over it gives the columns in the order of the terms."""
+class View(ViewBase):
+    """A range of rows of a query. Iterating over it gives the columns in the order of the terms; `count` is the number of rows."""
 
-    def __init__(self, query: "Query", pointer: Any, guard: Guard) -> None:
-        self._query = query
-        self._pointer = pointer
-        self._guard = guard
-        self.count: int = pointer.count
+    __slots__ = ()
 
     def detach(self) -> None:
         """The loop advances while the program still refers to this view: it gets a copy of what the loop overwrites."""
-        self._pointer = ffi.new("mica_view *", self._pointer[0])
+        copy = ffi.new("mica_view *", self._pointer[0])
+        self._move(copy, address_of(copy))
 
     def __len__(self) -> int:
         return self.count
@@ -97,60 +94,59 @@ class View:
         term = self._query.columns.get(name)
         if term is None:
             raise errors.UnknownError(f"the query has no column {name!r}; it has {', '.join(self._query.columns) or 'none'}")
-        self._guard.check()
-        return self._column(term)
+        return self._column(term.number)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
         return self[name]
 
-    def __iter__(self) -> Iterator[Any]:
-        guard, pointer, count, columns = self._guard, self._pointer, self.count, []
-        guard.check()
-        for term in self._query.terms:
-            # As _column, without calls for an array that serves again: this is the loop that programs spend their time in.
-            if not term.is_split:
-                address = term.access(pointer, term.index)
-                unused = term.unused.get(address)
-                if unused is not None and getrefcount(unused) == REFERENCES_WHEN_UNUSED and unused.shape[0] == count:
-                    unused.__dict__["_guard"] = guard
-                    columns.append(unused)
-                    continue
-            columns.append(self._column(term))
-        return iter(columns)
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Writes a whole column: view.Position = 0. Nothing is left to do after `view.Position += 1`."""
+        column = self[name]
+        if column is not value and not (isinstance(value, Column) and value.__array_interface__ == column.__array_interface__):
+            column[...] = value
 
     def has(self, name: Any) -> bool:
         """Whether the entities of the view have a component that the query has a term for."""
         self._guard.check()
         return bool(lib.mica_view_has_id(self._pointer, self._query.world.component(name).id))
 
-    def _column(self, term: "ColumnTerm") -> Any:
-        if term.is_split:
-            return SplitColumns(self, term.component, term.writable) if lib.mica_view_has_id(self._pointer, term.component.id) else None
-        address = term.access(self._pointer, term.index)
-        if not address:
-            return None
-        count = 1 if term.is_single else self.count
-        # An array of an earlier iteration without references serves again: making one costs more than adding a few numbers.
-        unused = term.unused.get(address)
-        if unused is not None and len(unused) == count and getrefcount(unused) == REFERENCES_WHEN_UNUSED:
-            unused.__dict__["_guard"] = self._guard
-            return unused
-        made = make_array(self._guard, address, count, term.dtype, term.width, term.is_array_writable, term.component)
-        if len(term.unused) >= ARRAYS_KEPT_MAX:
-            term.unused.clear()
-        term.unused[address] = made
-        return made
-
-    def field_array(self, component: Any, offset: int, dtype: np.dtype, writable: bool) -> Column:
-        """The column of one field of a split component."""
+    def field_array(self, component: Any, offset: int, dtype: np.dtype, writable: bool, kept: dict[int, Column]) -> Column:
+        """The column of one field of a split component. One of an earlier loop serves again if nothing else refers to it."""
         self._guard.check()
         read = lib.mica_view_write_field_id if writable else lib.mica_view_read_field_id
         address = read(self._pointer, component.id, offset)
         if not address:
             self._query.world.fail(lib.MICA_ERROR_UNKNOWN)
-        return make_array(self._guard, address, self.count, dtype, 1, writable)
+        place = int(ffi.cast("uintptr_t", address))
+        array = kept.get(place)
+        if array is not None and getrefcount(array) == REFERENCES_WHEN_UNUSED and array.shape[0] == self.count and array.dtype is dtype:
+            array.__dict__["_guard"] = self._guard
+            return array
+        if len(kept) >= ARRAYS_KEPT_MAX:
+            kept.clear()
+        array = kept[place] = make_array(self._guard, address, self.count, dtype, 1, writable)
+        return array
+
+
+def _make_array(view: View, term: ColumnTerm, address: int) -> Column:
+    count = 1 if term.is_single else view.count
+    return make_array(view._guard, ffi.cast("char *", address), count, term.dtype, term.width, term.writable, term.component)
+
+
+def _split_column(view: View, term: ColumnTerm) -> Optional[SplitColumns]:
+    if lib.mica_view_has_id(view._pointer, term.component.id):
+        return SplitColumns(view, term.component, term.writable, term.fields)
+    return None
+
+
+connect(View, _make_array, _split_column, errors.ExpiredError)
+
+
+def address_of(pointer: Any) -> int:
+    """A pointer of cffi as a number."""
+    return int(ffi.cast("uintptr_t", pointer))
 
 
 class Query:
@@ -167,7 +163,7 @@ class Query:
             raise errors.make(error.result or lib.MICA_ERROR_INVALID,
                               f"query {text!r}, at {error.position}: {ffi.string(error.text).decode()}")
         self.columns = columns_of(world, self._pointer)
-        self.terms = tuple(self.columns.values())
+        self.kept = Columns(tuple(self.columns.values()))
 
     def __del__(self) -> None:
         if self._pointer and self.world.is_open:
@@ -184,18 +180,7 @@ class Query:
         """The views. `changed` and `added` mean since the previous iteration began, or since a mark."""
         pointer = self._valid()
         view = ffi.new("mica_view *", lib.mica_query_begin(pointer) if since is None else lib.mica_query_begin_since(pointer, since))
-        yield from self._walk(view, Guard(self.world))
-        self.world.raise_reports()
-
-    def _walk(self, pointer: Any, guard: Guard) -> Iterator[View]:
-        advance, world = lib.mica_view_next, self.world
-        while advance(pointer):
-            view = View(self, pointer, guard)
-            yield view
-            if getrefcount(view) > REFERENCES_OF_A_PASSED_VIEW:
-                view.detach()
-            if not world.is_open:
-                world.check_open()
+        return Views(self, view, address_of(view), self.kept, Guard(self.world), self.world.raise_reports)
 
     def __len__(self) -> int:
         return int(lib.mica_query_count(self._valid()))
@@ -232,6 +217,13 @@ class Query:
         iteration began, or since a mark. Returns the number of rows."""
         from .arrow import write_query  # pylint: disable=import-outside-toplevel
         return write_query(self, self._valid(), path, since)
+
+    def arrow(self, since: Optional[int] = None) -> Any:
+        """The entities and columns for libraries that read Arrow, over the memory of the world where the layout allows: numbers of components
+        with one field, arrays, fields of split components, and handles. What was read shows later writes, and must not be used after the world
+        changed or was closed: Arrow does not check it. The query itself is a stream of copies, which is safe."""
+        from .arrow import LiveArrow  # pylint: disable=import-outside-toplevel
+        return LiveArrow(self, self._valid(), since)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The entities and columns for libraries that read Arrow: pyarrow.table(query), polars.DataFrame(query). They are a copy."""
@@ -276,11 +268,11 @@ class Query:
 class FrameQuery(Query):
     """The query of a system, while it runs. Belongs to the scheduler."""
 
-    def __init__(self, world: Any, pointer: Any, columns: dict[str, Any], guard: Guard) -> None:  # pylint: disable=super-init-not-called
+    def __init__(self, world: Any, pointer: Any, columns: dict[str, Any], kept: Columns, guard: Guard) -> None:  # pylint: disable=super-init-not-called
         self.world = world
         self._pointer = pointer
         self.columns = columns
-        self.terms = tuple(columns.values())
+        self.kept = kept
         self._guard = guard
 
     def __del__(self) -> None:
@@ -293,18 +285,18 @@ class FrameQuery(Query):
     def views(self, since: Optional[int] = None) -> Iterator[View]:
         pointer = self._valid()
         view = ffi.new("mica_view *", lib.mica_query_begin(pointer) if since is None else lib.mica_query_begin_since(pointer, since))
-        yield from self._walk(view, self._guard)
+        return Views(self, view, address_of(view), self.kept, self._guard, None)
 
 
 def columns_of(world: Any, pointer: Any) -> dict[str, ColumnTerm]:
     """The terms that have a column, by the name of their component."""
     terms = ffi.new("mica_term[]", lib.MICA_TERMS_MAX)
     count = lib.mica_query_terms(pointer, terms, lib.MICA_TERMS_MAX)
-    columns = {}
+    columns: dict[str, ColumnTerm] = {}
     for i in range(count):
         component = world.component(terms[i].component)
         if terms[i].access in COLUMNS and not component.is_tag:
-            columns[component.name] = ColumnTerm(i, component, terms[i])
+            columns[component.name] = ColumnTerm(i, len(columns), component, terms[i])
     return columns
 
 
@@ -315,6 +307,7 @@ def to_entity(value: int) -> Any:
 
 
 def from_entity(entity: Any) -> int:
+    """The integer that Python and SQL use for a handle of C."""
     return entity.generation << 32 | entity.index
 
 

@@ -8,9 +8,10 @@ import numpy as np
 from . import types
 from ._native import ffi, lib
 from .query import ENTITY, entity_pointer, from_entity, to_entity
+from .world_base import WorldBase
 
 
-class RelationMixin:
+class RelationMixin(WorldBase):
     """The part of World for relations. Where a relation is expected, pass its class, name, or an instance with the fields of the edge."""
 
     def relate(self, source: int, relation: Any, target: int) -> None:

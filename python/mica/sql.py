@@ -5,6 +5,7 @@ from typing import Any, Optional, Sequence
 
 from . import errors
 from ._native import ffi, lib
+from .world_base import WorldBase
 
 ROW, DONE = 100, 101
 INTEGER, FLOAT, TEXT, BLOB = 1, 2, 3, 4
@@ -32,7 +33,7 @@ class _Connection:
         self.world.disown(self)
 
 
-class SqlMixin:
+class SqlMixin(WorldBase):
     """The part of World for SQL."""
 
     _connection: Optional[_Connection] = None

@@ -22,16 +22,37 @@ import enum
 import json
 import types
 import typing
-from typing import Any, Callable, Iterable, NewType, Optional
+from typing import TYPE_CHECKING, Any, Callable, Iterable, NewType, Optional, TypeVar, overload
 
 import numpy as np
 
 from . import errors
 from ._native import ffi, lib
 
-i8, u8, i16, u16, i32, u32, i64, u64, f32, f64 = (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64,
-                                                  np.float32, np.float64)
-Entity = NewType("Entity", int)
+Class = TypeVar("Class", bound=type)
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+
+    # Any number is accepted, and converted.
+    i8 = int
+    u8 = int
+    i16 = int
+    u16 = int
+    i32 = int
+    u32 = int
+    i64 = int
+    u64 = int
+    Entity = int
+    f32 = float
+    f64 = float
+else:
+    i8, u8, i16, u16, i32, u32, i64, u64, f32, f64 = (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64,
+                                                      np.float32, np.float64)
+    Entity = NewType("Entity", int)
+
+    def dataclass_transform():
+        """For type checkers only."""
+        return lambda function: function
 
 NUMBERS = {
     lib.MICA_KIND_BOOL: "?", lib.MICA_KIND_I8: "i1", lib.MICA_KIND_U8: "u1", lib.MICA_KIND_I16: "<i2", lib.MICA_KIND_U16: "<u2",
@@ -78,10 +99,12 @@ class Description:
         self.struct.name = self.text(name)
 
     def text(self, text: str) -> Any:
+        """A text for C that lives as long as the class."""
         self.owned.append(ffi.new("char[]", text.encode()))
         return self.owned[-1]
 
     def array(self, kind: str, items: Any) -> Any:
+        """An array for C that lives as long as the class."""
         self.owned.append(ffi.new(kind, items))
         return self.owned[-1]
 
@@ -118,7 +141,7 @@ def _part_of(hint: Any, where: str) -> _Part:
         return _Part(lib.MICA_KIND_LIST, ffi.sizeof("mica_list"), ffi.alignof("mica_list"), described, list)
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
         struct = _describe_enum(hint).struct
-        return _Part(struct.kind, 4, 4, struct, next(iter(hint)) if struct.kind == lib.MICA_KIND_ENUM else 0)
+        return _Part(struct.kind, 4, 4, struct, next(iter(hint.__members__.values())) if struct.kind == lib.MICA_KIND_ENUM else 0)
     if isinstance(hint, type) and "__mica__" in hint.__dict__:
         struct = description_of(hint).struct
         return _Part(lib.MICA_KIND_STRUCT, struct.size_bytes, struct.alignment, struct, hint)
@@ -219,12 +242,22 @@ def _describe(cls: type, storage: Optional[str], relation: bool, traits: dict[st
     if problem:
         raise errors.make(lib.MICA_ERROR_INVALID, f"{cls.__name__}: {ffi.string(problem).decode()}")
     setattr(cls, "__mica__", description)
-    made = dataclasses.dataclass(cls)
+    made: type = dataclasses.dataclass(cls)
     CLASSES[made.__name__] = made
     return made
 
 
 CLASSES: dict[str, type] = {}  # the last class that was described under a name
+
+
+@overload
+@dataclass_transform()
+def component(cls: Class) -> Class: ...
+
+
+@overload
+@dataclass_transform()
+def component(cls: None = None, *, storage: Optional[str] = None, **traits: Any) -> Callable[[Class], Class]: ...
 
 
 def component(cls: Optional[type] = None, *, storage: Optional[str] = None, **traits: Any) -> Any:
@@ -234,9 +267,21 @@ def component(cls: Optional[type] = None, *, storage: Optional[str] = None, **tr
     return decorate(cls) if cls is not None else decorate
 
 
-def singleton(cls: type) -> type:
+@dataclass_transform()
+def singleton(cls: Class) -> Class:
     """Makes a class a component with one value per world."""
-    return _describe(cls, "singleton", False, {})
+    _describe(cls, "singleton", False, {})
+    return cls
+
+
+@overload
+@dataclass_transform()
+def relation(cls: Class) -> Class: ...
+
+
+@overload
+@dataclass_transform()
+def relation(cls: None = None, **traits: Any) -> Callable[[Class], Class]: ...
 
 
 def relation(cls: Optional[type] = None, **traits: Any) -> Any:
@@ -297,8 +342,11 @@ class Component:
         self.cls = cls
         self.dtype = dtype_of(struct)
         self.fields = ffi.unpack(struct.fields, struct.field_count) if struct.field_count else []
+        self._fields: dict[tuple[int, str], Any] = {}  # by description and name
+        self._dtypes: dict[int, np.dtype] = {}  # by field
         self.is_tag = struct.size_bytes == 0
         self.is_dynamic = _has_dynamic(struct)
+        self._dynamic_fields: Optional[dict[str, Any]] = None
         self.width = self._uniform_width()
 
     def _uniform_width(self) -> int:
@@ -310,6 +358,16 @@ class Component:
         same = all(number == numbers[0][0] and at == i * size for i, (number, at) in enumerate(numbers))
         self.number = numbers[0][0]
         return len(numbers) if same and size * len(numbers) == self.dtype.itemsize else 0
+
+    @property
+    def dynamic_fields(self) -> dict[str, Any]:
+        """The fields that are text or lists, by name."""
+        if self._dynamic_fields is None:
+            from .dynamic import DynamicField  # pylint: disable=import-outside-toplevel
+            made = [DynamicField(self, i) for i, field in enumerate(self.fields)
+                    if field.kind in (lib.MICA_KIND_TEXT, lib.MICA_KIND_LIST)]
+            self._dynamic_fields = {field.name: field for field in made}
+        return self._dynamic_fields
 
     def pack(self, values: Any, count: Optional[int] = None) -> np.ndarray:
         """Values as bytes in the layout of the component: from an instance, a dict, or for `count` values an array."""
@@ -341,13 +399,35 @@ class Component:
         """An instance of the class of the component, or a namespace, from one value."""
         return _read(record, self.cls)
 
-    @staticmethod
-    def dtype_at(field: Any) -> np.dtype:
+    def field_of(self, struct: Any, name: str) -> Any:
+        """A field of the description, or of that of a field, by name; None if there is none."""
+        key = int(ffi.cast("uintptr_t", struct)), name
+        if key not in self._fields:
+            fields = ffi.unpack(struct.fields, struct.field_count)
+            self._fields[key] = next((item for item in fields if ffi.string(item.name).decode() == name), None)
+        return self._fields[key]
+
+    def dtype_at(self, field: Any) -> np.dtype:
         """The NumPy type of a field."""
-        return _field_dtype(field)
+        key = int(ffi.cast("uintptr_t", ffi.addressof(field)))
+        if key not in self._dtypes:
+            self._dtypes[key] = _field_dtype(field)
+        return self._dtypes[key]
 
     def __repr__(self) -> str:
         return f"<component {self.name}>"
+
+
+def number_of(struct: Any) -> Optional[np.dtype]:
+    """The NumPy type of the elements of a list, or None if they are not numbers or handles."""
+    if struct and struct.kind in NUMBERS:
+        return np.dtype(NUMBERS[struct.kind])
+    return np.dtype("<u8") if struct and struct.kind == lib.MICA_KIND_ENTITY else None
+
+
+def hints_of(cls: Optional[type]) -> dict[str, Any]:
+    """The types of the fields of a class; none without a class."""
+    return {name: hint for name, hint, _ in _field_hints(cls)} if cls else {}
 
 
 def _has_dynamic(struct: Any) -> bool:
@@ -363,6 +443,7 @@ def items_of(value: Any) -> dict[str, Any]:
 
 
 def fill(record: np.ndarray, value: Any, where: str) -> None:
+    """Writes the fields of an instance, dict or struct to a value of a column."""
     if isinstance(value, np.void) or isinstance(value, np.ndarray):
         record[...] = value
         return
@@ -395,40 +476,47 @@ def _read(record: Any, cls: Optional[type]) -> Any:
 
 def to_json(value: Any) -> str:
     """Fields as mica_value_parse reads them."""
-    hints = {name: hint for name, hint, _ in _field_hints(type(value))} if "__mica__" in type(value).__dict__ else {}
+    hints = hints_of(type(value)) if "__mica__" in type(value).__dict__ else {}
+    return json.dumps({name: _json_item(item, hints.get(name)) for name, item in items_of(value).items()})
 
-    def convert(item: Any, hint: Any = None) -> Any:
-        if hint is Entity:
-            return f"#{item & 0xFFFFFFFF}:{item >> 32}" if item else None
-        if typing.get_origin(hint) is list:
-            return [convert(part, typing.get_args(hint)[0]) for part in item]
-        if isinstance(item, enum.Enum):
-            return item.name
-        if dataclasses.is_dataclass(item):
-            return json.loads(to_json(item))
-        if isinstance(item, types.SimpleNamespace):
-            return {name: convert(part) for name, part in items_of(item).items()}
-        if isinstance(item, (list, tuple, np.ndarray)):
-            return [convert(part) for part in item]
-        if isinstance(item, np.generic):
-            return item.item()
-        return item
-    return json.dumps({name: convert(item, hints.get(name)) for name, item in items_of(value).items()})
+
+def item_to_json(value: Any, hint: Any = None) -> str:
+    """A field as mica_value_parse reads it."""
+    return json.dumps(_json_item(value, hint))
+
+
+def _json_item(item: Any, hint: Any = None) -> Any:
+    if hint is Entity:
+        return f"#{item & 0xFFFFFFFF}:{item >> 32}" if item else None
+    if typing.get_origin(hint) is list:
+        return [_json_item(part, typing.get_args(hint)[0]) for part in item]
+    if isinstance(item, enum.Enum):
+        return item.name
+    if dataclasses.is_dataclass(item):
+        return json.loads(to_json(item))
+    if isinstance(item, types.SimpleNamespace):
+        return {name: _json_item(part) for name, part in items_of(item).items()}
+    if isinstance(item, (list, tuple, np.ndarray)):
+        return [_json_item(part) for part in item]
+    if isinstance(item, np.generic):
+        return item.item()
+    return item
 
 
 def from_json(value: Any, cls: Optional[type]) -> Any:
     """An instance of a class, or a namespace, from the text of mica_value_write."""
     hints = {name: hint for name, hint, _ in _field_hints(cls)} if cls else {}
-    values = {name: _from_json_item(item, hints.get(name)) for name, item in value.items()}
+    values = {name: from_json_item(item, hints.get(name)) for name, item in value.items()}
     return cls(**{name: item for name, item in values.items() if name in hints}) if cls else types.SimpleNamespace(**values)
 
 
-def _from_json_item(item: Any, hint: Any) -> Any:
+def from_json_item(item: Any, hint: Any) -> Any:
+    """A field from the text of mica_value_write, by its type."""
     if isinstance(item, dict):
         return from_json(item, hint if isinstance(hint, type) else None)
     if isinstance(item, list):
         element = typing.get_args(hint)[0] if typing.get_origin(hint) is list else None
-        return [_from_json_item(part, element) for part in item]
+        return [from_json_item(part, element) for part in item]
     if hint is Entity:
         index, generation = map(int, item[1:].split(":")) if item else (0, 0)
         return generation << 32 | index

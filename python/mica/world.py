@@ -13,8 +13,10 @@ import numpy as np
 
 from . import errors, types
 from ._native import ffi, lib
+from .dynamic import DynamicValues
 from .flow import FlowMixin
 from .index import Index
+from .messaging import MessagingMixin
 from .past import History, Recording, Snapshot
 from .query import ENTITY, Query, entity_pointer, from_entity, to_entity
 from .relations import RelationMixin
@@ -29,7 +31,7 @@ def mica_python_report(report: Any, context: Any) -> None:
     ffi.from_handle(context).reports.append((report.result, ffi.string(report.text).decode(errors="replace")))
 
 
-class World(FlowMixin, RelationMixin, SqlMixin):
+class World(FlowMixin, MessagingMixin, RelationMixin, SqlMixin):
     """A container of entities. Use it in a `with` statement, or call close().
 
     Entities are integers, 0 is none. Where a component is expected, pass its class, its name or its id; where a value is expected, an
@@ -38,7 +40,6 @@ class World(FlowMixin, RelationMixin, SqlMixin):
 
     def __init__(self, workers: Optional[int] = None, seed: int = 0, check_ranges: bool = False, handle_space: int = 0) -> None:
         self.reports: list[tuple[int, str]] = []
-        self.epoch = 0
         self.garbage: list[tuple[Any, Any]] = []
         self._handle = ffi.new_handle(self)
         definition = ffi.new("mica_world_def *", lib.mica_world_def_default())
@@ -51,11 +52,22 @@ class World(FlowMixin, RelationMixin, SqlMixin):
     def _adopt(self, pointer: Any) -> None:
         self.pointer = pointer
         self.is_open = bool(pointer)
+        self._life = ffi.new("mica_python_life *", (pointer, 0, self.is_open))
+        self.life_address = int(ffi.cast("uintptr_t", self._life))
         self._components: dict[int, types.Component] = {}
         self._by_name: dict[str, types.Component] = {}
         self._flow_init()
         if not pointer:
             self.fail(lib.MICA_ERROR_MEMORY)
+
+    @property
+    def epoch(self) -> int:
+        """Increased by everything besides structural changes that makes columns invalid."""
+        return int(self._life.epoch)
+
+    @epoch.setter
+    def epoch(self, value: int) -> None:
+        self._life.epoch = value
 
     # Errors
 
@@ -113,7 +125,7 @@ class World(FlowMixin, RelationMixin, SqlMixin):
             self._enter()
             for owned in list(self._owned):
                 owned.close()
-            self.is_open = False
+            self.is_open = self._life.is_open = False
             lib.mica_world_destroy(self.pointer)
             self.pointer = ffi.NULL
 
@@ -137,7 +149,7 @@ class World(FlowMixin, RelationMixin, SqlMixin):
         if not pointer:
             self.fail(lib.MICA_ERROR_MEMORY)
         copy = World.__new__(World)
-        copy.reports, copy.epoch, copy.garbage = self.reports, 0, []
+        copy.reports, copy.garbage = self.reports, []
         copy._handle = self._handle  # the clone has the report handler of the original
         copy._adopt(pointer)
         copy._original = self
@@ -194,33 +206,32 @@ class World(FlowMixin, RelationMixin, SqlMixin):
         return found
 
     def value(self, value: Any) -> tuple[types.Component, Any, Any]:
-        """A component, a mica_value and its bytes, from an instance, class or name. Text and lists are not part of it: see set."""
+        """A component, a mica_value and what must stay alive as long as it is used, from an instance, class or name."""
         is_instance = not isinstance(value, (type, str, types.Component))
         component = self.component(type(value) if is_instance else value)
-        if not is_instance or component.is_tag or component.is_dynamic:
+        if not is_instance or component.is_tag:
             return component, ffi.new("mica_value *", (component.id, 0, ffi.NULL)), None
+        if component.is_dynamic:
+            made = DynamicValues.of(component, value)
+            return component, ffi.new("mica_value *", (component.id, component.dtype.itemsize, made.pointer)), made
         record = component.pack(value)
         data = ffi.new("mica_value *", (component.id, component.dtype.itemsize, ffi.cast("void *", record.ctypes.data)))
         return component, data, record
 
-    def values(self, items: Sequence[Any]) -> tuple[Any, list[Any], list[Any]]:
-        """An array of mica_value, what must stay alive as long, and the items with text and lists, which are to be set afterwards."""
+    def values(self, items: Sequence[Any]) -> tuple[Any, list[Any]]:
+        """An array of mica_value, and what must stay alive as long."""
         made = [self.value(item) for item in items]
-        array = ffi.new("mica_value[]", [data[0] for _, data, _ in made])
-        dynamic = [item for item, (component, _, _) in zip(items, made) if component.is_dynamic and not isinstance(item, (type, str))]
-        return array, made, dynamic
+        return ffi.new("mica_value[]", [data[0] for _, data, _ in made]), made
 
     # Entities
 
     def create(self, *values: Any, name: Optional[str] = None, parent: int = 0) -> int:
         """Creates an entity with these components: instances, or classes for default values and tags."""
-        array, _kept, dynamic = self.values(values)
+        array, _kept = self.values(values)
         entity = from_entity(lib.mica_create_id(self._enter(), array, len(values)))
         self.settle()
         if not entity:
             self.fail()
-        for value in dynamic:
-            self._set_dynamic(entity, value)
         if parent:
             self.set_parent(entity, parent)
         if name is not None:
@@ -230,13 +241,17 @@ class World(FlowMixin, RelationMixin, SqlMixin):
     def create_many(self, count: int, *defaults: ComponentLike, **columns: Any) -> np.ndarray:
         """Creates `count` entities and returns their handles. Columns are arrays by component name: create_many(3, Frozen,
         Position=numpy.zeros((3, 2), "f4"), Health={"current": [1, 2, 3]})."""
-        values, kept = [], []
+        values: list[Any] = []
+        kept: list[Any] = []
         for item in defaults:
             values.append((self.component(item).id, 0, ffi.NULL))
         for name, column in columns.items():
             component = self.component(name)
             if component.is_dynamic:
-                raise errors.InvalidError(f"{name} has text or lists: create it without a column and set its values one by one")
+                dynamic = DynamicValues.columns(component, column, count)
+                kept.append(dynamic)
+                values.append((component.id, component.dtype.itemsize, dynamic.pointer))
+                continue
             packed = component.pack(column, count)
             kept.append(packed)
             values.append((component.id, component.dtype.itemsize, ffi.cast("void *", packed.ctypes.data)))
@@ -290,16 +305,10 @@ class World(FlowMixin, RelationMixin, SqlMixin):
         """Adds or overwrites components: set(ship, Position(1, 2), Frozen)."""
         for value in values:
             component, data, _kept = self.value(value)
-            if component.is_dynamic and not isinstance(value, (type, str)):
-                self._set_dynamic(entity, value)
-            elif not (lib.mica_add_id(self._enter(), to_entity(entity), component.id) if not data.data
+            if not (lib.mica_add_id(self._enter(), to_entity(entity), component.id) if not data.data
                       else lib.mica_set_id(self._enter(), to_entity(entity), data[0])):
                 self.fail(lib.MICA_ERROR_DEAD)
             self.settle()
-
-    def _set_dynamic(self, entity: int, value: Any) -> None:
-        name = self.component(type(value)).name
-        self._parse(entity, '{"components": {%s: %s}}' % (json.dumps(name), types.to_json(value)))
 
     def _parse(self, entity: int, text: str) -> None:
         error = ffi.new("mica_value_error *")

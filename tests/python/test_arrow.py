@@ -7,6 +7,7 @@ import resource
 import subprocess
 import tempfile
 import unittest
+import weakref
 
 import numpy as np
 
@@ -141,6 +142,71 @@ class Stream(unittest.TestCase):
             for _ in range(10_000):
                 query.__arrow_c_stream__()
             self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 50_000)
+
+
+class LiveStream(unittest.TestCase):
+    def setUp(self):
+        self.world = mica.World(workers=1)
+        self.addCleanup(self.world.close)
+
+    def consumed(self, source):
+        """The batches of a stream as a consumer in C gets them."""
+        capsule = source.__arrow_c_stream__()
+        get = ctypes.pythonapi.PyCapsule_GetPointer
+        get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+        stream = ffi.cast("struct ArrowArrayStream *", get(capsule, b"arrow_array_stream"))
+        while True:
+            array = ffi.new("struct ArrowArray *")
+            result = stream.get_next(stream, array)
+            if result:
+                raise OSError(result, ffi.string(stream.get_last_error(stream)).decode())
+            if not array.release:
+                return
+            yield array
+            array.release(array)
+
+    def test_a_live_stream_refers_to_the_memory_of_the_world(self):
+        self.world.create_many(5, Body={"place": np.zeros(5, [("x", "f4"), ("y", "f4")]), "mass": np.arange(5)})
+        query = self.world.query("Body")
+        view = next(iter(query))
+        mass, entities = view.Body.mass.ctypes.data, view.entities.ctypes.data
+        found = []
+        for batch in self.consumed(query.arrow()):
+            addresses = {int(ffi.cast("uintptr_t", batch.children[i].buffers[1])) for i in range(batch.n_children)
+                         if batch.children[i].n_buffers == 2}
+            found.append((batch.length, mass in addresses, entities in addresses))
+        self.assertEqual(found, [(5, True, True)])
+        copies = [int(ffi.cast("uintptr_t", batch.children[0].buffers[1])) for batch in self.consumed(query)]
+        self.assertNotIn(entities, copies)
+
+    def test_a_live_stream_ends_when_the_world_changes(self):
+        self.world.create(Position(1, 2))
+        self.world.create(Position(1, 2), Frozen)
+        for change in (lambda: self.world.create(Position(3, 4)), self.world.mark, self.world.close):
+            batches = self.consumed(self.world.query("Position").arrow())
+            next(batches)
+            change()
+            with self.assertRaisesRegex(OSError, "the world changed or was closed"):
+                next(batches)
+        with self.assertRaises(mica.ExpiredError):
+            self.world.query("Position")
+
+    def test_a_live_stream_keeps_its_world(self):
+        world = mica.World(workers=1)
+        world.create(Position(1, 2))
+        gone = weakref.ref(world)
+        capsule = world.query("Position").arrow().__arrow_c_stream__()
+        del world
+        gc.collect()
+        self.assertIsNotNone(gone())
+        del capsule
+        gc.collect()
+        self.assertIsNone(gone())
+
+    def test_a_live_stream_that_cannot_be_made_raises(self):
+        self.world.create(Body(Position(1, 2), 3))
+        with self.assertRaisesRegex(mica.Error, "."):
+            self.world.query("Body, up Body").arrow().__arrow_c_stream__()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """Columns are the memory of the world, and expire."""
+import gc
 import pickle
 import unittest
+import weakref
 
 import numpy as np
 
@@ -131,6 +133,97 @@ class Columns(unittest.TestCase):
         again += 1
         with self.assertRaises(mica.ExpiredError):
             kept + 1
+
+    def test_arrays_serve_again_after_every_use(self):
+        """An array that refers to itself would be made anew in each loop."""
+        self.world.create(Body(Position(1, 2), 3), Position(0, 0))
+        query, bodies = self.world.query("write Position, ?Velocity"), self.world.query("write Body")
+        found = []
+        for _ in range(3):
+            for position, velocity in query:
+                position += 1
+                position.x += 1
+                position.y = position[:, 0] * 2
+                position *= 1 if velocity is None else velocity
+                found.append((id(position), id(position.x)))
+            for view in bodies:
+                view.Body.mass += 1
+                found.append((id(view.Body.mass), 0))
+            self.world.mark()
+        self.assertEqual(len(set(found)), 3)
+
+    def test_a_field_expires_like_its_column(self):
+        query = self.world.query("write Position")
+        for (position,) in query:
+            kept = position.x
+        del position
+        self.world.mark()
+        for (position,) in query:
+            position.x += 1
+            self.assertIsNot(position.x, kept)
+        with self.assertRaises(mica.ExpiredError):
+            kept + 1
+
+    def test_whole_columns_are_attributes_of_views(self):
+        for view in self.world.query("write Position, Velocity"):
+            view.Position = view.Velocity
+            view.Position *= 2
+            with self.assertRaises(ValueError):
+                view.Velocity = 1
+            with self.assertRaisesRegex(mica.UnknownError, "no column 'Health'"):
+                view.Health = 1
+        self.assertEqual(self.world.get(self.ship, Position), Position(6, 8))
+
+    def test_a_view_that_the_program_keeps_stays_what_it_was(self):
+        self.world.create(Position(5, 6))
+        self.world.create_many(400, Frozen, Position=np.ones((400, 2), "f4"))
+        views = list(self.world.query("Position"))
+        self.assertEqual([len(view) for view in views], [1, 1, 400])
+        self.assertEqual([view.Position[0].tolist() for view in views], [[1, 2], [5, 6], [1, 1]])
+
+    def test_more_views_than_are_kept(self):
+        kinds = [mica.component(type(f"Kind{i}", (), {})) for i in range(9)]
+        for number in range(300):
+            self.world.create(Velocity(number, 0), *(kind for bit, kind in enumerate(kinds) if number >> bit & 1))
+        query = self.world.query("write Velocity")
+        for _ in range(2):
+            for (velocity,) in query:
+                velocity += 1
+        self.assertEqual(sorted(query.column(Velocity, "x").tolist()), sorted([5.0] + [number + 2.0 for number in range(300)]))
+
+    def test_a_loop_ends_with_its_world_and_its_system(self):
+        loops = []
+        self.world.system("Position")(lambda frame: loops.append(iter(frame)))
+        self.world.step()
+        with self.assertRaisesRegex(mica.ExpiredError, "the system has returned"):
+            next(loops[0])
+        loop = iter(self.world.query("Position"))
+        view = next(loop)
+        self.world.close()
+        for use in (lambda: next(loop), lambda: list(view), lambda: view.Position, lambda: view.entities):
+            with self.assertRaises(mica.ExpiredError):
+                use()
+        with self.assertRaises(StopIteration):
+            next(loop)
+
+    def test_nothing_is_left_of_a_world_without_references(self):
+        world = mica.World(workers=1)
+        world.create(Position(1, 2), Body(Position(1, 2), 3))
+        world.kept = [(view, *view, view.Position.x, view.Body.place.x) for view in world.query("write Position, Body")]
+        gone = weakref.ref(world)
+        del world
+        gc.collect()
+        self.assertIsNone(gone())
+
+    def test_views_and_guards_are_made_by_queries(self):
+        with self.assertRaisesRegex(mica.ExpiredError, "made by queries"):
+            list(mica.View())
+        with self.assertRaises(AttributeError):
+            type(next(iter(self.world.query("Position")))._guard)(3)
+        with self.assertRaises(AttributeError):
+            mica.loop.Columns((3,))
+        with self.assertRaises(IndexError):
+            next(iter(self.world.query("Position")))._column(7)
 
     def test_components_of_several_kinds_are_structs(self):
         orc = self.world.create(Monster(Position(1, 2), Mood.ANGRY, self.ship, [1, 2, 3]))
