@@ -38,7 +38,7 @@ typedef struct mica_index mica_index;
 typedef struct mica_index_def {
     const char *name;         /* for reports; NULL: the name of the component */
     mica_component component; /* with data, in chunks or in a pool, one per entity */
-    /* One field, which is a number, bool, constant, asset or entity; or two or three numbers for a grid: "x, y". Each is a path as in
+    /* One field, which is a number, bool, constant, asset, entity or text; or two or three numbers for a grid: "x, y". Each is a path as in
      * mica/value.h: "home.x", "size[2]". */
     const char *fields;
     bool

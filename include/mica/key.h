@@ -8,12 +8,13 @@ MICA_BEGIN
 
 /* A value to look for. Zero is no value: an open end of a range. */
 typedef struct mica_key {
-    mica_kind kind; /* MICA_KIND_I64, U64, F64, ENTITY, or NONE */
+    mica_kind kind; /* MICA_KIND_I64, U64, F64, ENTITY, TEXT, or NONE */
     union {
         int64_t integer;
         uint64_t natural;
         double real;
         mica_entity entity;
+        const char *text;
     } as;
 } mica_key;
 
@@ -46,6 +47,15 @@ static inline mica_key mica_key_entity(mica_entity value)
 {
     mica_key key = {MICA_KIND_ENTITY, {0}};
     key.as.entity = value;
+    return key;
+}
+
+/* For fields that are text: characters that end with a zero byte, which the key points to. Text is compared as in mica_text_compare.
+ * Threads: any. */
+static inline mica_key mica_key_text(const char *characters)
+{
+    mica_key key = {MICA_KIND_TEXT, {0}};
+    key.as.text = characters;
     return key;
 }
 

@@ -881,11 +881,13 @@ class index {
     mica_index *get() const { return index_; }
     explicit operator bool() const { return index_ != nullptr; }
 
-    /* The key of a number, constant or entity. */
+    /* The key of a number, constant, entity or text, which ends with a zero byte and is not copied. */
     template <class T> static mica_key key_of(T value)
     {
         if constexpr (std::is_same_v<T, mica_entity>)
             return mica_key_entity(value);
+        else if constexpr (std::is_convertible_v<T, const char *>)
+            return mica_key_text(value);
         else if constexpr (std::is_floating_point_v<T>)
             return mica_key_real(static_cast<double>(value));
         else if constexpr (std::is_unsigned_v<T> && sizeof(T) == sizeof(uint64_t))

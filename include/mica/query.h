@@ -101,7 +101,7 @@ typedef struct mica_term {
     mica_component down;
     mica_component cascade;
     bool or_self; /* the subject itself counts, before its ancestors and descendants */
-    /* With MICA_HAS: a field of the component by name or path, and what its value must be. The component has one value per entity. NaN is
+    /* With MICA_HAS: a field of the component by name or path, and what its value must be. A key of text is copied. The component has one value per entity. NaN is
      * compared as in mica_key_real. A loop finds the entities with an index of the field (mica/index.h), if there is one, which is made
      * current; in a system it must be in .uses. Else it compares all values. Results and their order are the same. */
     const char *field;

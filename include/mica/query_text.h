@@ -20,7 +20,8 @@
  *     Planet($planet)                 about a variable; an entity is $this, $variable, a name or path, #index:generation, * (each) or _ (any)
  *     DockedTo($this, $planet)        an edge of a relation; provides its fields to read, if it has some
  *     Position(up PartOf)             of the nearest ancestor; also down, cascade, self up, and $planet up PartOf
- *     Health.points < 10              has it, and the field has such a value; also <=, >, >=, = and !=, with a number, true, false or an entity;
+ *     Health.points < 10              has it, and the field has such a value; also <=, >, >=, = and !=, with a number, true, false or an entity
+ *     Title.words = "old \"Bob\""     the same for text, in which a backslash stands before quotation marks and backslashes
  *     Health.points($planet) < 10     about a variable
  *
  * A name with other characters than letters, digits, '_', '.' and ':', or one that is the same as a word above, is put in double quotes.

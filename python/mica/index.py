@@ -19,6 +19,7 @@ class Index:
     def __init__(self, world: Any, component: Any, fields: str, hashed: bool = False, unique: bool = False, cell_size: float = 0,
                  minimum: Sequence[float] = (), maximum: Sequence[float] = (), torus: bool = False) -> None:
         self.world = world
+        self._texts: tuple[Any, ...] = ()
         self._component = world.component(component)
         text = ffi.new("char[]", fields.encode())
         definition = ffi.new("mica_index_def *", {
@@ -45,6 +46,11 @@ class Index:
     def _key(self, value: Any) -> Any:
         key = ffi.new("mica_key *")
         if value is None:
+            return key[0]
+        if isinstance(value, str):
+            text = ffi.new("char[]", value.encode())
+            self._texts = (*self._texts[-1:], text)  # those of a range stay in memory during the call
+            key.kind, getattr(key, "as").text = lib.MICA_KIND_TEXT, text
             return key[0]
         if isinstance(value, (float, np.floating)):
             key.kind, getattr(key, "as").real = lib.MICA_KIND_F64, value

@@ -8,6 +8,7 @@
 #include "core/storage/rows.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
+#include "mica/text.h"
 
 /* One update. */
 typedef struct scan {
@@ -17,6 +18,7 @@ typedef struct scan {
     bool is_exact;        /* which rows belong to the index depends on nothing but their archetype or pool */
     uint32_t limit;       /* of changes: with more, a rebuild is faster */
     uint64_t shown_count; /* of entities that belong to the index */
+    bool notes_texts;     /* it does not compare yet, but lists the texts that have no words */
     bool is_short;        /* of memory */
 } scan;
 
@@ -100,6 +102,35 @@ static void prefetch_tracked(const micap_tracked *tracked, const micap_indexed_r
     }
 }
 
+static const mica_text *text_at(const micap_indexed_rows *rows, const uint16_t *listed, uint32_t at)
+{
+    return (const mica_text *)(const void *)(rows->values[0] + (listed ? listed[at] : at) * rows->strides[0]);
+}
+
+static void note_texts(scan *scan, const micap_indexed_rows *rows, const uint16_t *listed, uint32_t count)
+{
+    mica_index *index = scan->index;
+    for (uint32_t i = 0; i < count && !scan->is_short; ++i) {
+        const mica_text *text = text_at(rows, listed, i);
+        scan->is_short = !micap_text_keys_note(&index->head.world->memory, &index->texts, mica_text_get(text),
+                                               mica_text_length(text));
+    }
+}
+
+/* The words of one field of rows. */
+static MICAP_INLINE void load_words(const mica_index *index, uint32_t field, const micap_indexed_rows *rows,
+                                    const uint16_t *listed, uint32_t count, uint64_t *out)
+{
+    if (MICAP_LIKELY(index->sources[field].kind != MICA_KIND_TEXT)) {
+        micap_field_load(&index->sources[field], rows->values[field], rows->strides[field], listed, count, out);
+        return;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        const mica_text *text = text_at(rows, listed, i);
+        out[i] = micap_text_keys_word(&index->texts, mica_text_get(text), mica_text_length(text));
+    }
+}
+
 /* Compares rows of at most one slice with what is tracked: `count` from the first on, or those that are listed. The width is a
  * constant. */
 static MICAP_INLINE void compare_words(scan *scan, const micap_indexed_rows *rows, const uint16_t *listed,
@@ -112,7 +143,7 @@ static MICAP_INLINE void compare_words(scan *scan, const micap_indexed_rows *row
     if (listed)
         prefetch_tracked(&index->tracked, rows, listed, count);
     for (uint32_t i = 0; i < width; ++i)
-        micap_field_load(&index->sources[i], rows->values[i], rows->strides[i], listed, count, words[i]);
+        load_words(index, i, rows, listed, count, words[i]);
     for (uint32_t i = 0; i < count; ++i) {
         mica_entity entity = rows->entities[listed ? listed[i] : i];
         if (entity.index / MICAP_TRACKED_PAGE != page_number) {
@@ -136,6 +167,10 @@ static MICAP_INLINE void compare_words(scan *scan, const micap_indexed_rows *row
 
 static void compare_some(scan *scan, const micap_indexed_rows *rows, const uint16_t *listed, uint32_t count)
 {
+    if (MICAP_UNLIKELY(scan->notes_texts)) {
+        note_texts(scan, rows, listed, count);
+        return;
+    }
     switch (scan->index->source_count) {
     case 1: compare_words(scan, rows, listed, count, 1); break;
     case 2: compare_words(scan, rows, listed, count, 2); break;
@@ -344,6 +379,18 @@ static void restart_marks(mica_index *index)
     micap_mark_log_clear(marks);
 }
 
+/* Gives words to texts that are new; false if memory is short. If other words changed, entries are rebuilt from tracked words. */
+static bool place_texts(scan *scan)
+{
+    mica_index *index = scan->index;
+    bool is_changed = false;
+    scan->is_short = scan->is_short ||
+                     !micap_text_keys_place(&index->head.world->memory, &index->texts, &index->tracked, &is_changed);
+    if (is_changed)
+        micap_index_reset(index);
+    return !scan->is_short;
+}
+
 static void scan_rows(scan *scan, mica_version since)
 {
     scan->since = since;
@@ -352,6 +399,21 @@ static void scan_rows(scan *scan, mica_version since)
         scan_pool(scan);
     else
         scan_chunks(scan);
+}
+
+/* Compares the rows that may have changed. The texts of an index of text must have words then. */
+static void scan_changes(scan *scan, mica_version since)
+{
+    mica_index *index = scan->index;
+    for (scan->notes_texts = index->sources[0].kind == MICA_KIND_TEXT;; scan->notes_texts = false) {
+        if (scan->notes_texts)
+            micap_text_keys_begin(&index->texts);
+        scan_rows(scan, since);
+        if (scan->by_marks && since)
+            scan_marked_entities(scan);
+        if (!scan->notes_texts || !place_texts(scan))
+            break;
+    }
 }
 
 /* Whether the entities with the component are those that belong to the index, and stamps tell which of them changed. */
@@ -473,13 +535,11 @@ static mica_result update(mica_index *index, mica_version seen)
     bool by_stamps = scan.is_exact && index->seen && micap_is_on_this_line(world, index->seen) &&
                      index->seen <= micap_version(world);
     scan.by_marks = by_stamps && index->marks.component && micap_mark_log_is_complete(&index->marks);
-    scan_rows(&scan, by_stamps ? index->seen : 0);
-    if (scan.by_marks)
-        scan_marked_entities(&scan);
+    scan_changes(&scan, by_stamps ? index->seen : 0);
     if (!scan.is_short && index->tracked.count != scan.shown_count)
         sweep(&scan);
     if (!scan.is_short && index->tracked.count != scan.shown_count) /* a world from a file has the stamps of the file */
-        scan_rows(&scan, 0);
+        scan_changes(&scan, 0);
     if (!by_stamps || index->seen < seen)
         index->seen = seen;
     restart_marks(index);
@@ -541,6 +601,12 @@ static void refresh(scan *scan, mica_entity entity)
     } else {
         micap_row spot = micap_locate(world, entity);
         rows = micap_field_rows_in_chunk(index->sources, index->source_count, spot.chunk, spot.row, 1);
+    }
+    if (index->sources[0].kind == MICA_KIND_TEXT) {
+        micap_text_keys_begin(&index->texts);
+        note_texts(scan, &rows, NULL, 1);
+        if (!place_texts(scan))
+            return;
     }
     compare_rows(scan, &rows);
 }

@@ -9,8 +9,23 @@
 
 static void report_kind(const mica_index *index, const char *function)
 {
-    bool is_entity = index->sources[0].kind == MICA_KIND_ENTITY;
-    micap_report_argument(index->head.world, function, "key", is_entity ? "must be an entity" : "must be a number");
+    mica_kind kind = index->sources[0].kind;
+    micap_report_argument(index->head.world, function, "key",
+                          kind == MICA_KIND_ENTITY ? "must be an entity"
+                          : kind == MICA_KIND_TEXT ? "must be a text"
+                                                   : "must be a number");
+}
+
+static micap_key_fit word_of(const mica_index *index, mica_key key, micap_rounding rounding, uint64_t *out_word)
+{
+    return index->sources[0].kind == MICA_KIND_TEXT ? micap_text_keys_fit(&index->texts, key, rounding, out_word)
+                                                    : micap_key_word(&index->sources[0], key, rounding, out_word);
+}
+
+mica_key micap_index_key_of(const mica_index *index, uint64_t word)
+{
+    return index->sources[0].kind == MICA_KIND_TEXT ? mica_key_text(micap_text_keys_text(&index->texts, word))
+                                                    : micap_key_of_word(&index->sources[0], word);
 }
 
 mica_entity mica_find_by(const mica_index *index, mica_key key)
@@ -19,7 +34,7 @@ mica_entity mica_find_by(const mica_index *index, mica_key key)
     uint64_t word;
     if (!keys)
         return mica_nil();
-    micap_key_fit fit = micap_key_word(&index->sources[0], key, MICAP_ROUND_NONE, &word);
+    micap_key_fit fit = word_of(index, key, MICAP_ROUND_NONE, &word);
     if (fit == MICAP_KEY_WRONG)
         report_kind(index, __func__);
     if (fit != MICAP_KEY_FITS)
@@ -37,9 +52,9 @@ bool micap_key_range(const mica_index *index, mica_key low, mica_key high, const
     *out_high = UINT64_MAX;
     micap_key_fit from = MICAP_KEY_FITS, to = MICAP_KEY_FITS;
     if (low.kind != MICA_KIND_NONE)
-        from = micap_key_word(&index->sources[0], low, MICAP_ROUND_UP, out_low);
+        from = word_of(index, low, MICAP_ROUND_UP, out_low);
     if (high.kind != MICA_KIND_NONE)
-        to = micap_key_word(&index->sources[0], high, MICAP_ROUND_DOWN, out_high);
+        to = word_of(index, high, MICAP_ROUND_DOWN, out_high);
     if (from == MICAP_KEY_WRONG || to == MICAP_KEY_WRONG)
         report_kind(index, function);
     return from == MICAP_KEY_FITS && to == MICAP_KEY_FITS && *out_low <= *out_high;
@@ -118,6 +133,20 @@ static bool is_current(mica_index *index)
     return !index->must_rebuild;
 }
 
+/* The words of a range; false if no value is in it. */
+static bool words_of_range(const mica_index *index, const micap_field_range *range, uint64_t *out_low,
+                           uint64_t *out_high)
+{
+    *out_low = range->low;
+    *out_high = range->high;
+    if (!range->text)
+        return range->low <= range->high;
+    mica_key key = mica_key_text(range->text), open = {MICA_KIND_NONE, {0}};
+    bool is_open_below = range->compare == MICA_LESS || range->compare == MICA_AT_MOST;
+    bool is_open_above = range->compare == MICA_GREATER || range->compare == MICA_AT_LEAST;
+    return micap_key_range(index, is_open_below ? open : key, is_open_above ? open : key, __func__, out_low, out_high);
+}
+
 bool micap_key_each_between(mica_index *first, const micap_field_range *range, micap_found_fn fn, void *context)
 {
     mica_index *index = first;
@@ -126,11 +155,12 @@ bool micap_key_each_between(mica_index *first, const micap_field_range *range, m
         index = index->next;
     if (!index || !is_current(index))
         return false;
-    if (range->low > range->high)
+    uint64_t low, high;
+    if (!words_of_range(index, range, &low, &high))
         return true;
     const micap_sorted_keys *keys = &index->keys;
-    micap_key_place place = micap_sorted_keys_find_key(keys, range->low);
-    for (const micap_key_entry *entry; (entry = micap_sorted_keys_at(keys, place)) != NULL && entry->key <= range->high;
+    micap_key_place place = micap_sorted_keys_find_key(keys, low);
+    for (const micap_key_entry *entry; (entry = micap_sorted_keys_at(keys, place)) != NULL && entry->key <= high;
          place = micap_sorted_keys_next(keys, place))
         fn(micap_entity_from_id(entry->id), context);
     return true;

@@ -76,7 +76,7 @@ static bool next_value(mica_partition *partition)
     if (!entry || entry->key > partition->private_.last)
         return end(partition);
     micap_key_place after = micap_sorted_keys_after(keys, place);
-    partition->key = micap_key_of_word(&index->sources[0], entry->key);
+    partition->key = micap_index_key_of(index, entry->key);
     partition->count = micap_sorted_keys_between(keys, place, after);
     partition->private_.block = place.block;
     partition->private_.position = place.position;

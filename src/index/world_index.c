@@ -27,6 +27,7 @@ static void free_index(mica_index *index)
     else
         micap_sorted_keys_free(memory, &index->keys);
     micap_tracked_free(memory, &index->tracked);
+    micap_text_keys_free(memory, &index->texts);
     MICAP_RELEASE_ARRAY(memory, index->changes, index->change_capacity);
     micap_mark_log_remove(&index->head.world->mark_logs, &index->marks);
     MICAP_RELEASE_ARRAY(memory, index->marks.entities, index->marks.capacity);
@@ -53,6 +54,8 @@ static bool validate_indexes(mica_world *world, void *state)
     const micap_indexes *indexes = state;
     for (const mica_index *index = indexes->first; index; index = index->next) {
         const char *problem = index->is_grid ? micap_grid_check(&index->grid) : micap_sorted_keys_check(&index->keys);
+        if (!problem)
+            problem = micap_text_keys_check(&index->texts);
         if (problem) {
             micap_fail(world, MICA_ERROR_INVALID, index->location, "validate: %s: %s", index->name, problem);
             return false;

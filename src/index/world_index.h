@@ -4,6 +4,7 @@
  *     index_update    makes an index current                                   tracked_values  the values of the last update
  *     index_read      what functions that read check first                     sorted_keys     an index of one field, with key_table
  *     key_search      values and ranges                                        grid_*          a grid
+ *     text_keys       values of a field of text as words
  *
  * An index is a function of the world, and remembers nothing else: snapshots and saves do not have it. It compares stamps with the version
  * of its last update, and everything with its copies after a snapshot was restored. */
@@ -16,6 +17,7 @@
 #include "flow/schedule/index_use.h"
 #include "index/grid_cells.h"
 #include "index/sorted_keys.h"
+#include "index/text_keys.h"
 
 #include <pthread.h>
 
@@ -43,6 +45,7 @@ struct mica_index {
     micap_index_change *changes;
     uint32_t change_count;
     uint32_t change_capacity;
+    micap_text_keys texts;  /* of a field of text */
     micap_sorted_keys keys; /* of one field, */
     micap_grid grid;        /* or of a grid */
 };

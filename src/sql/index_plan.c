@@ -1,6 +1,7 @@
 #include "sql/index_plan.h"
 #include "sql/value_read.h"
 
+#include "mica/disable.h"
 #include "mica/entity.h"
 #include "mica/index.h"
 #include "mica/relation.h"
@@ -34,7 +35,8 @@ static mica_kind kind_of(const micap_sql_column *column)
  * numbers are negative in SQL. */
 static bool is_comparable(const micap_sql_column *column, bool is_range)
 {
-    if (column->form != MICAP_SQL_SCALAR)
+    bool is_text = column->form == MICAP_SQL_DYNAMIC && column->field->kind == MICA_KIND_TEXT;
+    if (column->form != MICAP_SQL_SCALAR && !is_text)
         return false;
     switch (kind_of(column)) {
     case MICA_KIND_CHAR:
@@ -52,18 +54,25 @@ static bool is_target(const micap_sql_table *table, const micap_sql_column *colu
     return table->type->relation && strcmp(column->field->name, "target") == 0 && kind_of(column) == MICA_KIND_ENTITY;
 }
 
+/* Whether a constraint compares text byte by byte, as indexes do. */
+static bool is_binary(sqlite3_index_info *info, int constraint)
+{
+    return strcmp(sqlite3_vtab_collation(info, constraint), "BINARY") == 0;
+}
+
 /* The constraint that compares a column in this way; -1 if there is none. */
-static int find(const sqlite3_index_info *info, int column, unsigned char op, unsigned char or_op)
+static int find(sqlite3_index_info *info, int column, unsigned char op, unsigned char or_op)
 {
     for (int i = 0; i < info->nConstraint; ++i) {
         const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
-        if (constraint->usable && constraint->iColumn == column && (constraint->op == op || constraint->op == or_op))
+        if (constraint->usable && constraint->iColumn == column && (constraint->op == op || constraint->op == or_op) &&
+            is_binary(info, i))
             return i;
     }
     return -1;
 }
 
-static int find_equal(const sqlite3_index_info *info, int column)
+static int find_equal(sqlite3_index_info *info, int column)
 {
     return find(info, column, SQLITE_INDEX_CONSTRAINT_EQ, SQLITE_INDEX_CONSTRAINT_EQ);
 }
@@ -91,8 +100,7 @@ static bool choose_entity(const micap_sql_table *table, sqlite3_index_info *info
 }
 
 /* Conditions on a column that an index, or the edges of a target, can answer. */
-static bool find_conditions(const micap_sql_table *table, const sqlite3_index_info *info, uint32_t field,
-                            conditions *out)
+static bool find_conditions(const micap_sql_table *table, sqlite3_index_info *info, uint32_t field, conditions *out)
 {
     const micap_sql_column *column = &table->columns[field];
     int number = table->first_field + (int)field;
@@ -106,9 +114,9 @@ static bool find_conditions(const micap_sql_table *table, const sqlite3_index_in
     }
     if (out->equal < 0 && out->low < 0 && out->high < 0)
         return false;
-    return is_target(table, column) ? out->equal >= 0
-                                    : !table->type->toggle && mica_index_of_field_id(table->session->world,
-                                                                                     table->component, column->offset);
+    return is_target(table, column)
+               ? out->equal >= 0
+               : mica_index_of_field_id(table->session->world, table->component, column->offset) != NULL;
 }
 
 /* An equal value is better than a range, a closed range better than an open one. */
@@ -159,7 +167,17 @@ int micap_sql_plan_choose(const micap_sql_table *table, sqlite3_index_info *info
 
 typedef enum comparison { COMPARES, NEVER, UNKNOWN } comparison;
 
-/* The key of a value. NULL is equal to nothing. Text is compared as SQLite does it: by a scan. */
+/* Text that ends where SQLite says. */
+static comparison text_key(sqlite3_value *value, mica_key *out)
+{
+    const char *text = (const char *)sqlite3_value_text(value);
+    if (!text || strlen(text) != (size_t)sqlite3_value_bytes(value))
+        return UNKNOWN;
+    *out = mica_key_text(text);
+    return COMPARES;
+}
+
+/* The key of a value. NULL is equal to nothing. Text is compared with other values as SQLite does it: by a scan. */
 static comparison key_of(const micap_sql_column *column, sqlite3_value *value, mica_key *out)
 {
     mica_kind kind = kind_of(column);
@@ -175,11 +193,38 @@ static comparison key_of(const micap_sql_column *column, sqlite3_value *value, m
         if (is_bits)
             return UNKNOWN;
         break;
+    case SQLITE_TEXT: return kind == MICA_KIND_TEXT ? text_key(value, out) : UNKNOWN;
     default: return UNKNOWN;
     }
+    if (kind == MICA_KIND_TEXT)
+        return UNKNOWN;
     if (kind == MICA_KIND_ENTITY)
         *out = mica_key_entity(micap_sql_value_entity(value));
     return COMPARES;
+}
+
+static bool list_query(mica_query *query, micap_sql_scan *scan, uint64_t *count, int *out_result)
+{
+    for (mica_view view = mica_query_begin(query); mica_view_next(&view); *count += view.count)
+        for (uint32_t i = 0; i < view.count; ++i)
+            if (!micap_sql_scan_add(scan, view.entities[i]))
+                *out_result = SQLITE_NOMEM;
+    return query != NULL;
+}
+
+/* Lists what the table has, but no index: disabled entities, and entities whose component is disabled. Adds their number to that of the
+ * index; false if memory is short. */
+static bool list_disabled(const micap_sql_table *table, micap_sql_scan *scan, uint64_t *count, int *out_result)
+{
+    uint64_t all = micap_sql_scan_count(scan);
+    if (*count >= all)
+        return true;
+    mica_term terms[] = {{.component = table->component, .access = MICA_ACCESS_HAS},
+                         {.component = mica_disabled_id(), .access = MICA_ACCESS_HAS}};
+    mica_query *hidden = mica_query_create(table->session->world, &(mica_query_def){.terms = terms, .term_count = 2});
+    bool done = list_query(hidden, scan, count, out_result);
+    mica_query_destroy(hidden);
+    return done && (scan->query_count < 2 || list_query(scan->queries[1], scan, count, out_result));
 }
 
 /* Lists what an index finds. UNKNOWN if it can't answer. SQLITE_NOMEM is a result, too. */
@@ -198,8 +243,9 @@ static comparison list_field(const micap_sql_table *table, int plan, sqlite3_val
     mica_index *index = mica_index_of_field_id(table->session->world, table->component, column->offset);
     if (!index || mica_index_update(index) == MICA_ERROR_MEMORY)
         return UNKNOWN;
-    if (mica_index_entity_count(index) != micap_sql_scan_count(scan))
-        return UNKNOWN; /* the table has disabled entities, too */
+    uint64_t listed = mica_index_entity_count(index);
+    if (!list_disabled(table, scan, &listed, out_result) || listed != micap_sql_scan_count(scan))
+        return UNKNOWN;
     for (mica_match match = mica_index_range(index, low, plan & IS_EQUAL ? low : high); mica_match_next(&match);)
         if (!micap_sql_scan_add(scan, match.entity))
             *out_result = SQLITE_NOMEM;

@@ -201,6 +201,7 @@ TYPES = {
     "mica_event_kind": Values("MICA_EVENT_USER", [Bad("too small", "7", REPORT), Bad("huge", "UINT32_MAX", ANY)]),
     "mica_key": Values("mica_key_integer(1)", [
         Bad("an entity", "mica_key_entity(valid_entity())", REPORT),
+        Bad("a text", 'mica_key_text("1")', REPORT),
         Bad("of an unknown kind", "((mica_key){.kind = (mica_kind)99})", REPORT)]),
     "mica_point": Values("((mica_point){1, 2, 3})", [Bad("not a number", "((mica_point){NAN, NAN, NAN})", QUIET)]),
     "mica_version": Values("0", [Bad("huge", "UINT64_MAX", LOUD)]),
@@ -532,8 +533,8 @@ BAD = {
 # Functions that never report. Others note the line of the call in checked builds.
 SILENT = ("mica_result_text", "mica_note_location", "mica_instance_is_nil", "mica_ref_of_id", "mica_sql_from_entity",
           "mica_sql_to_entity", "mica_random_make", "mica_text_get", "mica_text_length", "mica_text_of", "mica_text_compare",
-          "mica_text_is", "mica_list_count", "mica_key_integer", "mica_key_natural", "mica_key_real", "mica_key_entity", "mica_variable",
-          "mica_fixed", "mica_lua_engine")
+          "mica_text_is", "mica_list_count", "mica_key_integer", "mica_key_natural", "mica_key_real", "mica_key_entity", "mica_key_text",
+          "mica_variable", "mica_fixed", "mica_lua_engine")
 
 
 def is_silent(function):
@@ -638,6 +639,7 @@ EXPECTED = {
     ("mica_text_compare", "b", "NULL"): (ANY, "the empty text"),
     ("mica_text_is", "text", "NULL"): (ANY, "the empty text"),
     ("mica_text_is", "characters", "*"): (ANY, "the empty text, or another"),
+    ("mica_key_text", "characters", "*"): (ANY, "functions that take the key report NULL"),
     ("mica_text_of", "characters", "*"): (ANY, "every text is valid; NULL is the empty one"),
     ("mica_text_set", "characters", "empty"): (ANY, "every text is valid"),
     ("mica_list_count", "list", "NULL"): (ANY, "the empty list"),

@@ -508,6 +508,7 @@ START_TEST(indexes_find_by_value_and_position)
     });
     ck_assert_int_eq(count, 11);
     ck_assert(!world.index<Point>("z") && mica::index::key_of(entity).kind == MICA_KIND_ENTITY);
+    ck_assert_str_eq(mica::index::key_of("anna").as.text, "anna");
 }
 END_TEST
 

@@ -42,6 +42,15 @@ typedef struct Armed {
     uint32_t power;
 } Armed;
 MICA_COMPONENT_WITH(Armed, (.toggle = true), power)
+typedef struct Title {
+    mica_text words;
+} Title;
+MICA_COMPONENT(Title, words)
+typedef struct Motto {
+    uint32_t year;
+    mica_text words;
+} Motto;
+MICA_POOL(Motto, year, words)
 MICA_TAG(Ship)
 MICA_RELATION_WITH(PartOf, (.exclusive = true, .acyclic = true))
 
@@ -69,6 +78,13 @@ static void populate(mica_world *world, random_source *random)
             mica_set(world, entities[i], Armed, {random_below(random, 5)});
         if (!random_below(random, 3))
             mica_add(world, entities[i], Ship);
+        char words[40];
+        snprintf(words, sizeof words, random_below(random, 3) ? "ab %u" : "the longer text of number %u",
+                 random_below(random, 12));
+        if (random_below(random, 2))
+            mica_set(world, entities[i], Title, {mica_text_of(words)});
+        if (random_below(random, 2))
+            mica_set(world, entities[i], Motto, {i, mica_text_of(words)});
         if (i && random_below(random, 2))
             mica_relate(world, entities[i], PartOf, entities[i / 3]);
     }
@@ -170,6 +186,13 @@ static const char *const texts[] = {
     "Health.points > 0, Health(cascade PartOf)",
     "Health.points > 0, ?PartOf($this, $hull)",
     "Health.points > 0, Armed | Ship",
+    "Title.words = \"ab 3\"",
+    "Title.words != \"ab 3\", Ship",
+    "Title.words < \"ab 4\"",
+    "Title.words <= \"ab 4\", Title.words > \"ab 10\"",
+    "Title.words >= \"the longer text of number 5\"",
+    "Title.words = \"a \\\"quoted\\\" \\\\ text\"",
+    "Motto.words = \"the longer text of number 7\", PartOf($this, $hull), Title.words($hull) >= \"\"",
 };
 enum { TEXTS = sizeof texts / sizeof *texts };
 
@@ -183,6 +206,10 @@ static void change(mica_world *world, random_source *random)
             health->points = (int32_t)random_below(random, 40) - 20;
         if (mica_has(world, entity, Weight))
             mica_set_from(world, entity, Weight, &weight);
+        if (mica_has(world, entity, Title)) {
+            const char *words = random_below(random, 2) ? "ab 3" : "a \"quoted\" \\ text";
+            mica_text_set(&mica_write(world, entity, Title)->words, words);
+        }
         if (mica_has(world, entity, Armed))
             mica_enable_id(world, entity, MICA_ID(Armed), random_below(random, 2));
         if (random_below(random, 2))
@@ -199,11 +226,14 @@ START_TEST(an_index_changes_neither_results_nor_their_order)
     mica_world *world = open_world_of_small_chunks(&heard);
     mica_query *queries[TEXTS];
     static const struct { const char *component, *field; } fields[] = {
-        {"Health", "points"}, {"Weight", "exact"}, {"Weight", "kilos"}, {"Fuel", "units"}, {"Armed", "power"}};
+        {"Health", "points"}, {"Weight", "exact"}, {"Weight", "kilos"}, {"Fuel", "units"}, {"Armed", "power"},
+        {"Title", "words"},  {"Motto", "words"}};
     mica_define(world, Health);
     mica_define(world, Weight);
     mica_define(world, Fuel);
     mica_define(world, Armed);
+    mica_define(world, Title);
+    mica_define(world, Motto);
     mica_define(world, Ship);
     mica_define(world, PartOf);
     populate(world, &random);
@@ -213,10 +243,10 @@ START_TEST(an_index_changes_neither_results_nor_their_order)
         ck_assert_msg(queries[i] != NULL, "%s: %u: %s", texts[i], error.position, error.text);
     }
     for (uint32_t round = 0; round < 12; ++round) {
-        mica_index *indexes[5];
+        mica_index *indexes[7];
         for (uint32_t i = 0; i < TEXTS; ++i)
             find(queries[i], &plain[i]);
-        for (uint32_t i = 0; i < 5; ++i)
+        for (uint32_t i = 0; i < 7; ++i)
             indexes[i] =
                 mica_index_create(world, &(mica_index_def){.component = mica_component_find(world, fields[i].component),
                                                            .fields = fields[i].field,
@@ -229,7 +259,7 @@ START_TEST(an_index_changes_neither_results_nor_their_order)
         static found after[TEXTS];
         for (uint32_t i = 0; i < TEXTS; ++i)
             find(queries[i], &after[i]);
-        for (uint32_t i = 0; i < 5; ++i)
+        for (uint32_t i = 0; i < 7; ++i)
             mica_index_destroy(indexes[i]);
         for (uint32_t i = 0; i < TEXTS; ++i) {
             find(queries[i], &plain[i]);
@@ -337,6 +367,9 @@ START_TEST(a_wrong_comparison_is_refused_with_a_reason)
         {WHERE(Health, "point", MICA_LESS, seven), "has no field"},
         {WHERE(Health, "points,shield", MICA_LESS, seven), "one field"},
         {WHERE(Health, "points", MICA_LESS, mica_key_entity(base)), "must be a number"},
+        {WHERE(Health, "points", MICA_EQUAL, mica_key_text("3")), "must be a number"},
+        {WHERE(Title, "words", MICA_EQUAL, mica_key_integer(3)), "must be a text"},
+        {WHERE(Title, "words", MICA_EQUAL, mica_key_text(NULL)), "must be a text"},
         {WHERE(Health, "points", MICA_LESS, mica_key_real(NAN)), "not a number"},
         {WHERE(Fuel, "station", MICA_EQUAL, seven), "must be an entity"},
         {WHERE(Fuel, "station", MICA_LESS, mica_key_entity(base)), "only equal or not"},
@@ -355,6 +388,7 @@ START_TEST(a_wrong_comparison_is_refused_with_a_reason)
         ck_assert_ptr_null(query);
         expect_report(&heard, MICA_ERROR_INVALID, cases[i].reason);
     }
+    static char long_text[5000];
     static const struct { const char *text, *reason; uint32_t position; } wrong[] = {
         {"Health.points", "expected =, !=, <, <=, > or >=", 13},
         {"Health.points ~ 3", "expected =, !=", 14},
@@ -365,7 +399,14 @@ START_TEST(a_wrong_comparison_is_refused_with_a_reason)
         {"Healt.points < 3", "there is no component \"Healt.points\"", 0},
         {"Health.point < 3", "has no field", 0},
         {"!Health.points < 3", "MICA_HAS", 0},
+        {"Title.words = 3", "expected a text in quotation marks, found '3'", 14},
+        {"Title.words = ", "expected a text in quotation marks, found the end", 14},
+        {"Title.words = \"ab", "expected the quotation mark at the end of a text, found the end", 17},
+        {"Title.words = \"ab\\", "expected the quotation mark at the end of a text, found the end", 18},
+        {long_text, "the texts are longer than", 14},
     };
+    memset(long_text, 'a', sizeof long_text - 1);
+    memcpy(long_text, "Title.words = \"", strlen("Title.words = \""));
     for (uint32_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
         mica_value_error error;
         ck_assert_ptr_null(mica_query_text(world, wrong[i].text, &error));

@@ -269,6 +269,13 @@ class Indexes(WorldCase):
         with self.assertRaisesRegex(mica.Error, "colour"):
             self.world.index(Item, "colour")
 
+    def test_text_is_found(self):
+        names = ("b", "a text of more than some bytes", "b")
+        first, second, _ = (self.world.create(Person(name)) for name in names)
+        by_name = self.world.index(Person, "name")
+        self.assertEqual((by_name.find(names[0]), by_name.find(names[1]), by_name.find("c")), (first, second, 0))
+        self.assertEqual((by_name.range("a", "az").tolist(), by_name.count("b", "b")), ([second], 2))
+
     def test_grids_find_neighbours(self):
         places = np.array([[1, 1], [2, 1], [50, 50], [99, 1]], "f4")
         entities = self.world.create_many(4, Position=places)

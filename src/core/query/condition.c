@@ -3,6 +3,7 @@
 #include "core/storage/pool_lookup.h"
 #include "core/storage/rows.h"
 #include "core/world/world.h"
+#include "mica/text.h"
 
 static bool is_real(mica_kind kind)
 {
@@ -26,6 +27,8 @@ const char *micap_condition_problem(mica_world *world, const mica_term *term, ch
         return "one field is compared in each term";
     if (!micap_field_sources_find(&world->memory, type, term->field, false, &source, note))
         return note;
+    if (source.kind == MICA_KIND_TEXT)
+        return term->key.kind == MICA_KIND_TEXT && term->key.as.text ? NULL : "its .key must be a text";
     bool is_entity = source.kind == MICA_KIND_ENTITY;
     if (micap_key_word(&source, term->key, MICAP_ROUND_NONE, &word) == MICAP_KEY_WRONG)
         return is_entity ? "its .key must be an entity" : "its .key must be a number";
@@ -67,13 +70,16 @@ bool micap_condition_init(mica_world *world, const mica_term *term, micap_condit
 {
     char note[MICAP_INDEX_NOTE];
     uint64_t word;
-    *out = (micap_condition){.component = term->component, .high = UINT64_MAX};
+    *out = (micap_condition){.component = term->component, .compare = term->compare, .high = UINT64_MAX};
     if (!micap_field_sources_find(&world->memory, micap_type_of(term->component), term->field, false, &out->source,
                                   note))
         return false;
     out->field_offset = out->source.leaf_offset + out->source.offset;
     out->pool = micap_is_pooled(term->component) ? micap_pool_of(world, term->component) : NULL;
-    if (term->compare == MICA_LESS || term->compare == MICA_AT_MOST) {
+    if (out->source.kind == MICA_KIND_TEXT) {
+        out->text = term->key.as.text;
+        out->is_inverted = term->compare == MICA_NOT_EQUAL;
+    } else if (term->compare == MICA_LESS || term->compare == MICA_AT_MOST) {
         limit_above(term, out);
     } else if (term->compare >= MICA_GREATER) {
         limit_below(term, out);
@@ -84,6 +90,19 @@ bool micap_condition_init(mica_world *world, const mica_term *term, micap_condit
         out->is_never = term->compare == MICA_EQUAL;
     }
     return true;
+}
+
+static bool text_holds(const micap_condition *condition, const mica_text *text)
+{
+    int order = strcmp(mica_text_get(text), condition->text);
+    switch (condition->compare) {
+    case MICA_EQUAL: return order == 0;
+    case MICA_NOT_EQUAL: return order != 0;
+    case MICA_LESS: return order < 0;
+    case MICA_AT_MOST: return order <= 0;
+    case MICA_GREATER: return order > 0;
+    default: return order >= 0;
+    }
 }
 
 bool micap_condition_holds(const micap_condition *condition, const mica_world *world, mica_entity entity)
@@ -99,6 +118,8 @@ bool micap_condition_holds(const micap_condition *condition, const mica_world *w
         micap_row spot = micap_locate(world, entity);
         rows = micap_field_rows_in_chunk(&condition->source, 1, spot.chunk, spot.row, 1);
     }
+    if (condition->text)
+        return text_holds(condition, (const mica_text *)(const void *)rows.values[0]);
     micap_field_load(&condition->source, rows.values[0], rows.strides[0], NULL, 1, &word);
     return (word >= condition->low && word <= condition->high) != condition->is_inverted;
 }

@@ -13,6 +13,8 @@ typedef struct micap_condition {
     uint32_t field_offset; /* in the value of the component */
     const mica_pool *pool; /* NULL: in chunks */
     uint64_t low, high;
+    const char *text; /* of a field of text: what it is compared with, which the query has; else NULL */
+    mica_comparison compare;
     bool is_inverted;
     bool is_never; /* no value is possible */
     uint8_t node;  /* of the pattern */

@@ -44,7 +44,8 @@ static uint64_t extent_of(const micap_field_source *source)
 
 bool micap_field_is_narrow(const micap_field_source *source, int64_t *out_lowest, uint64_t *out_span)
 {
-    if (is_real(source->kind) || source->kind == MICA_KIND_ENTITY || source->bytes > sizeof(uint32_t))
+    if (is_real(source->kind) || source->kind == MICA_KIND_ENTITY || source->kind == MICA_KIND_TEXT ||
+        source->bytes > sizeof(uint32_t))
         return false;
     *out_lowest = lowest_of(source);
     *out_span = extent_of(source) + 1;
@@ -56,14 +57,14 @@ static bool can_be_indexed(mica_kind kind, bool is_coordinate)
     switch (kind) {
     case MICA_KIND_NONE:
     case MICA_KIND_STRUCT:
-    case MICA_KIND_TEXT:
     case MICA_KIND_LIST: return false;
     case MICA_KIND_BOOL:
     case MICA_KIND_CHAR:
     case MICA_KIND_ENTITY:
     case MICA_KIND_ENUM:
     case MICA_KIND_FLAGS:
-    case MICA_KIND_ASSET: return !is_coordinate;
+    case MICA_KIND_ASSET:
+    case MICA_KIND_TEXT: return !is_coordinate;
     default: return true;
     }
 }
@@ -80,7 +81,7 @@ static bool find_source(const micap_type *type, void *value, const char *path, m
     }
     if (member.count || !can_be_indexed(member.kind, out->is_coordinate)) {
         snprintf(note, MICAP_INDEX_NOTE, "\"%.60s\" is not %s", path,
-                 out->is_coordinate ? "a number" : "a number, bool, constant, asset or entity");
+                 out->is_coordinate ? "a number" : "a number, bool, constant, asset, entity or text");
         return false;
     }
     out->kind = member.kind;

@@ -1,5 +1,5 @@
 /* Where fields of a component are that indexes and terms of queries compare, and their values as words: 64 bits that sort as the values do, or the bits of a double for the
- * coordinates of a grid. */
+ * coordinates of a grid. The words of text are given by an index (index/text_keys.h). */
 #ifndef MICAP_CORE_QUERY_FIELD_SOURCE_H
 #define MICAP_CORE_QUERY_FIELD_SOURCE_H
 

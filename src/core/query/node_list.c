@@ -40,7 +40,7 @@ static int compare_places(const void *one, const void *two)
 /* What all conditions of a node leave of the values of one field. */
 static micap_field_range range_of(const micap_pattern *pattern, const micap_condition *of)
 {
-    micap_field_range range = {of->component, of->field_offset, of->low, of->high};
+    micap_field_range range = {of->component, of->field_offset, of->low, of->high, of->text, of->compare};
     for (uint32_t i = 0; i < pattern->condition_count; ++i) {
         const micap_condition *other = &pattern->conditions[i];
         if (other->node != of->node || other->component != of->component || other->field_offset != of->field_offset ||

@@ -330,6 +330,7 @@ static void add_term(builder *builder, uint32_t at)
         builder->owners[at] = node_of(builder->pattern, term->subject, false);
 }
 
+/* The terms of the query have a copy of the text. */
 static bool add_condition(builder *builder, uint32_t at)
 {
     micap_pattern *pattern = builder->pattern;
@@ -337,7 +338,7 @@ static bool add_condition(builder *builder, uint32_t at)
         pattern->conditions = micap_allocate_zeroed(
             &builder->world->memory, builder->def->term_count * sizeof *pattern->conditions, MICAP_ARRAY_ALIGNMENT);
     micap_condition *condition = pattern->conditions ? &pattern->conditions[pattern->condition_count] : NULL;
-    if (!condition || !micap_condition_init(builder->world, &builder->def->terms[at], condition)) {
+    if (!condition || !micap_condition_init(builder->world, &pattern->query->terms[at], condition)) {
         micap_fail_memory(builder->world, pattern->query->name);
         return false;
     }
@@ -403,21 +404,39 @@ static bool copy_names(micap_pattern *pattern, const mica_query_def *def)
     return at != NULL;
 }
 
-/* The terms of the query point to the names of their fields. */
+static uint32_t bytes_of(const char *text)
+{
+    return text ? (uint32_t)strlen(text) + 1 : 0;
+}
+
+static const char *text_of(const mica_term *term)
+{
+    return term->field && term->key.kind == MICA_KIND_TEXT ? term->key.as.text : NULL;
+}
+
+/* Copies a text to `*at`, which moves on; NULL stays NULL. */
+static const char *copy_text(const char *text, char **at)
+{
+    char *copy = text ? memcpy(*at, text, bytes_of(text)) : NULL;
+    *at += bytes_of(text);
+    return copy;
+}
+
+/* The terms of the query point to the names of their fields, and to the text of their keys. */
 static bool copy_fields(micap_pattern *pattern)
 {
     mica_query *query = pattern->query;
     for (uint32_t i = 0; i < query->term_count; ++i)
-        pattern->field_bytes += query->terms[i].field ? (uint32_t)strlen(query->terms[i].field) + 1 : 0;
+        pattern->field_bytes += bytes_of(query->terms[i].field) + bytes_of(text_of(&query->terms[i]));
     if (!pattern->field_bytes)
         return true;
     char *at = pattern->fields = micap_allocate(&query->world->memory, pattern->field_bytes, 1);
-    for (uint32_t i = 0; at && i < query->term_count; ++i)
-        if (query->terms[i].field) {
-            size_t bytes = strlen(query->terms[i].field) + 1;
-            query->terms[i].field = memcpy(at, query->terms[i].field, bytes);
-            at += bytes;
-        }
+    for (uint32_t i = 0; at && i < query->term_count; ++i) {
+        mica_term *term = &query->terms[i];
+        term->field = copy_text(term->field, &at);
+        if (text_of(term))
+            term->key.as.text = copy_text(term->key.as.text, &at);
+    }
     return at != NULL;
 }
 

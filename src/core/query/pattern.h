@@ -77,7 +77,7 @@ typedef struct micap_pattern {
     uint64_t steps_max;                 /* of a search; 0: no limit */
     char *names;                        /* of variables, each with its end; in the order of their numbers */
     uint32_t name_bytes;
-    char *fields; /* names of fields of conditions, which the terms of the query point to */
+    char *fields; /* names of fields and text of conditions, which the terms of the query point to */
     uint32_t field_bytes;
 
     struct micap_search **searches; /* of loops that run or have run */

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/closest_name.h"
 #include "base/utf8.h"
+#include "core/query/field_source.h"
 #include "core/query/key_text.h"
 #include "core/query/pattern.h"
 #include "core/world/report.h"
@@ -19,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_BYTES = 256, VARIABLE_BYTES = 64 };
+enum { NAME_BYTES = 256, VARIABLE_BYTES = 64, KEY_BYTES = 4096 };
 
 /* A word before a name, and what it means. The text of a term with this access begins with it. */
 static const struct {
@@ -40,6 +41,8 @@ typedef struct parser {
     uint32_t positions[MICA_TERMS_MAX]; /* of the terms in the text */
     char fields[MICA_TERMS_MAX][NAME_BYTES];
     uint32_t count;
+    char keys[KEY_BYTES]; /* text that fields are compared with */
+    uint32_t key_bytes;
     char variables[MICA_VARIABLES_MAX][VARIABLE_BYTES];
     const char *names[MICA_VARIABLES_MAX];
     uint32_t variable_count;
@@ -302,6 +305,34 @@ static const struct {
                    {"<", MICA_LESS},     {">", MICA_GREATER},   {"=", MICA_EQUAL}};
 enum { COMPARISONS = sizeof comparisons / sizeof *comparisons };
 
+/* Whether a term compares a field of text. */
+static bool is_about_text(const parser *parser, const mica_term *term)
+{
+    char note[MICAP_INDEX_NOTE];
+    micap_field_source source;
+    return micap_field_sources_find(&parser->world->memory, micap_type_of(term->component), term->field, false, &source,
+                                    note) &&
+           source.kind == MICA_KIND_TEXT;
+}
+
+/* A text in quotes, in which a backslash stands before quotation marks and backslashes. */
+static bool take_text(parser *parser, mica_key *out)
+{
+    uint32_t position = position_of(parser);
+    char *text = parser->keys + parser->key_bytes;
+    if (!take(parser, '"'))
+        return fail_here(parser, "a text in quotation marks");
+    for (; *parser->at && *parser->at != '"'; ++parser->at) {
+        parser->at += *parser->at == '\\' && parser->at[1];
+        if (parser->key_bytes + 2 >= KEY_BYTES)
+            return fail_at(parser, position, "the texts are longer than %d bytes", KEY_BYTES - 2);
+        parser->keys[parser->key_bytes++] = *parser->at;
+    }
+    parser->keys[parser->key_bytes++] = 0;
+    *out = mica_key_text(text);
+    return take(parser, '"') || fail_here(parser, "the quotation mark at the end of a text");
+}
+
 /* A number, true, false, or an entity. */
 static bool take_key(parser *parser, mica_key *out)
 {
@@ -344,7 +375,8 @@ static bool take_comparison(parser *parser, mica_term *term)
         return fail_here(parser, "=, !=, <, <=, > or >=");
     parser->at += strlen(comparisons[i].sign);
     term->compare = comparisons[i].compare;
-    return take_key(parser, &term->key);
+    skip_blanks(parser);
+    return is_about_text(parser, term) ? take_text(parser, &term->key) : take_key(parser, &term->key);
 }
 
 /* What a term is about, in parentheses after the component. */
@@ -573,6 +605,17 @@ static void put_arguments(micap_text_output *out, const mica_query *query, const
     micap_output_text(out, ")");
 }
 
+static void put_text(micap_text_output *out, const char *text)
+{
+    micap_output_text(out, "\"");
+    for (; *text; ++text) {
+        const char letter[] = {*text, 0};
+        micap_output_text(out, *text == '"' || *text == '\\' ? "\\" : "");
+        micap_output_text(out, letter);
+    }
+    micap_output_text(out, "\"");
+}
+
 static void put_comparison(micap_text_output *out, const mica_query *query, const mica_term *term)
 {
     char number[MICAP_KEY_TEXT_BYTES];
@@ -582,6 +625,10 @@ static void put_comparison(micap_text_output *out, const mica_query *query, cons
     micap_output_text(out, " ");
     micap_output_text(out, comparisons[i].sign);
     micap_output_text(out, " ");
+    if (term->key.kind == MICA_KIND_TEXT) {
+        put_text(out, term->key.as.text);
+        return;
+    }
     if (term->key.kind == MICA_KIND_ENTITY) {
         if (mica_is_alive(query->world, term->key.as.entity)) {
             put_entity(out, query->world, term->key.as.entity);

@@ -5,6 +5,7 @@
 
 #include "mica/describe.h"
 #include "mica/handle.h"
+#include "mica/query.h"
 
 /* In the order in which modules are called; they are freed in reverse order. */
 typedef enum micap_module_id {
@@ -26,11 +27,13 @@ struct micap_undo_entry;
 
 typedef void (*micap_dependents_fn)(mica_world *world, const mica_entity *entities, uint32_t count, void *context);
 
-/* A field of a component by its offset, and the lowest and highest word of its values. */
+/* A field of a component by its offset, and the lowest and highest word of its values; or for text what it is compared with, and how. */
 typedef struct micap_field_range {
     mica_component component;
     uint32_t field_offset;
     uint64_t low, high;
+    const char *text; /* or NULL */
+    mica_comparison compare;
 } micap_field_range;
 typedef void (*micap_found_fn)(mica_entity entity, void *context);
 
@@ -77,7 +80,7 @@ typedef struct micap_module_ops {
      * `load` and `drop`. NULL if the bytes are invalid or memory is short. */
     void (*write)(const mica_world *world, const void *state, struct micap_bytes *bytes);
     void *(*read)(mica_world *world, void *state, struct micap_reader *reader);
-    /* Calls the function with the entities whose field has a value between two words (core/query/field_source.h), if the module can
+    /* Calls the function with the entities whose field has a value in a range (words: core/query/field_source.h), if the module can
      * find them: false if not. Nothing is left out, unless a pointer was written through that was lent before. */
     bool (*each_between)(mica_world *world, void *state, const micap_field_range *range, micap_found_fn fn,
                          void *context);

@@ -12,6 +12,15 @@ static bool has_number(sample_kind kind)
     return false;
 }
 
+static bool has_text(sample_kind kind)
+{
+    const mica_type *type = samples[kind].type;
+    for (uint32_t i = 0; i < type->field_count; ++i)
+        if (type->fields[i].kind == MICA_KIND_TEXT)
+            return !type->many && strcmp(type->fields[i].name, "text") == 0;
+    return false;
+}
+
 static void index_create(program *program, scene *scene)
 {
     uint32_t slot = take_below(program, INDEXES);
@@ -29,6 +38,8 @@ static void index_create(program *program, scene *scene)
                                .cell_size = 1000,
                                .maximum = {100000, 50000},
                                .torus = options & 4};
+    } else if (options & 4 && has_text(kind)) {
+        def.fields = "text";
     }
     scene->indexes[slot] = mica_index_create(scene->world, &def);
     scene->indexed[slot] = mica_query_create(scene->world, &(mica_query_def){.terms = &term, .term_count = 1});
@@ -92,10 +103,16 @@ static void index_partitions(program *program, scene *scene)
         return;
     mica_partition part = mica_partitions_by_index(index, (mica_key){0}, (mica_key){0});
     bool is_grid = true;
+    const char *before = NULL;
     for (; mica_partition_next(&part); is_grid = false) {
         for (uint32_t i = skipped; i < part.count; ++i)
             EXPECT(program, mica_member_next(&part), "a partition has fewer members than it counts");
         count += part.count;
+        const char *text = part.key.kind == MICA_KIND_TEXT ? part.key.as.text : NULL;
+        EXPECT(program, !text || !before || strcmp(before, text) < 0, "the texts of an index are not in order");
+        EXPECT(program, !text || mica_index_count(index, part.key, part.key) == part.count,
+               "an index counts other texts than it has");
+        before = text;
     }
     EXPECT(program, is_grid || count == mica_index_entity_count(index), "partitions miss entities of the index");
 }
