@@ -161,6 +161,13 @@ await test('events are listed as they happen', async () => {
   await page.waitForSelector('td .tag.destroyed');
   await page.click('label:has-text("destroyed") input');
   await page.waitForSelector('td .tag.destroyed', { state: 'detached' });
+  for (const kind of ['added', 'removed', 'enabled', 'disabled']) await page.click(`label:has-text("${kind}") input`);
+  for (const kind of ['stream', 'message', 'request', 'event', 'observer']) await page.waitForSelector(`td .tag.${kind}`);
+  await page.fill('[aria-label^="Filter events"]', 'shout');
+  await page.waitForSelector('tbody tr:has-text("Forward, and never mind")');
+  await page.waitForSelector('td .tag.observer', { state: 'detached' });
+  await page.fill('[aria-label^="Filter events"]', '');
+  await page.waitForSelector('td .tag.observer');
   await shoot('events');
 });
 

@@ -5,13 +5,16 @@
  *   inspector_api.c       which request is answered by which function
  *   inspector_entities.c  entities, components and archetypes as JSON
  *   inspector_sql.c       statements of SQL
- *   inspector_watch.c     what is observed while frames arrive: watched values, events; what wrote a value, plots
+ *   inspector_watch.c     values that are noted while frames arrive; what wrote a value, plots
+ *   inspector_events.c    what happens: components and entities that come and go, streams, messages, requests, events, observers
  * Functions that read the world of a source are called with its lock held. */
 #ifndef MICAP_CLI_INSPECTOR_H
 #define MICAP_CLI_INSPECTOR_H
 
+#include "base/byte_stream.h"
 #include "cli/file_world.h"
 #include "inspect/protocol.h"
+#include "inspect/traffic_log.h"
 #include "inspect/web.h"
 #include "json/json_writer.h"
 #include "mica/delta.h"
@@ -53,13 +56,17 @@ typedef struct watch {
     uint32_t first, count;
 } watch;
 
-/* A component was added, removed, enabled or disabled, or entities were destroyed. */
+/* A component was added, removed, enabled or disabled, entities were destroyed, or something passed through the program. */
 typedef struct happening {
     uint64_t number, frame;
-    mica_event_kind kind;
-    mica_component component; /* 0 of a destroyed entity */
+    const char *kind;         /* "added", "stream", ... */
+    char name[64];            /* of the stream, message, requests or observer */
+    mica_event_kind event;    /* of a user event, or that an observer was told */
+    mica_component component; /* 0: none */
     mica_entity entity;       /* the first */
+    uint64_t key;             /* of requests */
     uint32_t count;
+    char *value; /* text of the first one; NULL: none */
 } happening;
 
 typedef struct source {
@@ -101,6 +108,8 @@ typedef struct source {
     mica_observer observers[2];           /* of all components: being there, being enabled */
     uint32_t observed_count;              /* components that it observes */
     uint64_t happening_count;             /* so far */
+    uint64_t events_ns;                   /* when the page asked for events; 0: never */
+    bool is_sent_events;                  /* the program was told to send what passes through it */
     uint64_t arriving;                    /* the frame whose delta is applied */
     happening happenings[HAPPENINGS_MAX]; /* a ring */
 } source;
@@ -127,9 +136,16 @@ void history_cut(source *source, double seconds);
 /* Puts back what is shown after a look at other moments. */
 void history_show_again(source *source);
 
-/* Notes the values of all watches, and makes sure that the components are observed. Call this after a delta. */
+/* Notes the values of all watches. Call this after a delta. */
 void watches_sample(source *source, uint64_t frame);
 void watches_clear(source *source);
+/* Makes sure that all components are observed. Call this after a delta: the first one adds everything. */
+void events_observe(source *source);
+void events_clear(source *source);
+/* Takes a message of the program. False if it is damaged. */
+bool events_receive(source *source, micap_reader *reader);
+/* Lets the program send what passes through it while a page asks for events. */
+void events_ask(source *source);
 /* Makes the query of a request. NULL with an error that has a position if the text is wrong. */
 mica_query *query_of(source *source, const micap_web_request *request, micap_json_writer *writer);
 

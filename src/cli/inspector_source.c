@@ -23,6 +23,7 @@ static void forget_world(source *source)
 {
     source_close_database(source);
     watches_clear(source);
+    events_clear(source);
     history_clear(source);
     mica_replica_destroy(source->replica);
     if (source->is_program)
@@ -67,6 +68,7 @@ static bool apply_delta(source *source, micap_reader reader)
     double seconds;
     memcpy(&seconds, &bits, sizeof seconds);
     history_push(source, frame, seconds);
+    events_observe(source);
     watches_sample(source, frame);
     char text[64];
     int length = snprintf(text, sizeof text, "0 ack %" PRIu64, version);
@@ -103,7 +105,10 @@ static bool keep_delta(source *source, const char *bytes, size_t count)
 static bool take_reply(source *source, micap_reader *reader)
 {
     size_t length;
-    source->reply = micap_reader_take_number(reader);
+    uint64_t number = micap_reader_take_number(reader);
+    if (!number) /* no request waits for it */
+        return true;
+    source->reply = number;
     source->reply_result = (mica_result)micap_reader_take_up_to(reader, MICA_ERROR_FILE);
     const char *text = micap_reader_take_text(reader, &length);
     if (!reader->failed)
@@ -123,6 +128,7 @@ static bool receive_locked(source *source, const char *bytes, size_t count)
     case MICAP_MESSAGE_DELTA:
         /* Not acknowledged before it is applied, so the program soon sends no further ones. */
         return source->is_past ? keep_delta(source, bytes + 1, count - 1) : apply_delta(source, reader);
+    case MICAP_MESSAGE_EVENTS: return events_receive(source, &reader);
     case MICAP_MESSAGE_STATS: return keep_bytes(&source->stats, &source->stats_bytes, bytes + 1, count - 1);
     case MICAP_MESSAGE_TIMELINE: return keep_bytes(&source->timeline, &source->timeline_bytes, bytes + 1, count - 1);
     case MICAP_MESSAGE_REPLY: return take_reply(source, &reader);
@@ -192,6 +198,7 @@ static void *keep_connected(void *context)
                 alive = time(NULL);
                 micap_web_client_send(client, "0 alive", 7);
             }
+            events_ask(source);
             wait_for_change(source, 1);
         }
         source->client = NULL;

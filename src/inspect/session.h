@@ -42,6 +42,7 @@ typedef struct micap_session {
     uint64_t acknowledged;
     uint64_t sent;       /* version of the last delta: the base of the next one, since a connection loses nothing */
     uint32_t type_count; /* components it knows */
+    bool wants_events;   /* what passes through the world, as a list */
     uint64_t stats_ns;   /* when statistics were sent */
 } micap_session;
 

@@ -177,6 +177,26 @@ class Running(unittest.TestCase):
         self.assertEqual(self.tool.call("GET", "scatter", query="Place", x="Place.x")[0], 400)
         self.assertGreaterEqual(self.tool.get("history", points=0)["count"], 1)
 
+    def test_what_passes_through_the_program_is_listed(self):
+        captain = self.captain()
+        seen = {}
+
+        def listed(_):
+            for event in self.tool.get("events")["events"]:
+                seen.setdefault(event["kind"], []).append(event)
+            return {"stream", "message", "request", "event", "observer"} <= set(seen)
+
+        self.tool.wait(listed, "the captains shout")
+        shout = seen["stream"][0]
+        self.assertEqual((shout["what"], shout["entity"]), ("Shout", "0"))
+        self.assertIn("words", shout["value"])
+        cheer = next(one for one in seen["message"] if one["entity"] == captain)
+        self.assertEqual((cheer["what"], cheer["name"], cheer["value"]), ("Cheer", "captain", '{"volume": 100}'))
+        self.assertEqual((seen["request"][0]["what"], seen["request"][0]["key"]), ("scouts", "0"))
+        rally = seen["event"][0]
+        self.assertEqual((rally["event"], rally["component"], rally["value"]), (64, "Captain", '{"volume": 80}'))
+        self.assertIn(("hear_rally", 64), {(one["what"], one["event"]) for one in seen["observer"]})
+
     def test_sql_reads_and_nothing_else(self):
         found = self.tool.post("sql", "select name, count(*) as n from entities where name = 'captain'")
         self.assertEqual((found["columns"], found["rows"]), (["name", "n"], [["captain", 2]]))
@@ -193,7 +213,7 @@ class Running(unittest.TestCase):
         stats = self.tool.wait(lambda status: status["moments"] > 10, "frames") and self.tool.get("stats")
         names = [system["name"] for system in stats["systems"]]
         self.assertIn("spread", names)
-        self.assertTrue(all(system["file"].endswith("battle.c") for system in stats["systems"]))
+        self.assertTrue(all(system["file"].endswith(("battle.c", "inspected.c")) for system in stats["systems"] if not system["handlers"]))
         self.assertGreater(stats["world"]["bytes"], 0)
         archetypes = self.tool.get("memory")["archetypes"]
         self.assertIn(["Camp"], [archetype["components"] for archetype in archetypes])
