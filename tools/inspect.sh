@@ -9,7 +9,7 @@ build=build/release
 # The versions of the lock file. npm ci would refuse it where a registry has the compiler of vite for some platforms only.
 (cd inspect && npm install --no-save --no-fund --no-audit --loglevel=error && npm run --silent build)
 cmake --preset release >/dev/null
-cmake --build --preset release --target mica_tool mica_inspected
+cmake --build --preset release --target mica_tool mica_inspected gravity
 case ${1:-build} in
 build) ;;
 test) node inspect/page_test.mjs $build/mica $build/examples/inspect/inspected ${2:+"$2"} ;;

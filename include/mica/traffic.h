@@ -49,7 +49,7 @@ typedef void (*mica_traffic_fn)(const mica_traffic *traffic, void *context);
  * and clones. Threads: owner. */
 MICA_API mica_result mica_traffic_watch(mica_world *world, mica_traffic_fn fn, void *context);
 
-/* Returns "stream", "message", "request", "event" or "observer"; "" for anything else. Threads: any. */
+/* Returns "stream", "message", "request", "event" or "observer"; NULL with a report for anything else. Threads: any. */
 MICA_API const char *mica_traffic_kind_name(mica_traffic_kind kind);
 
 MICA_END

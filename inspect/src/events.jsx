@@ -48,7 +48,7 @@ export function Events({ source, status, select, goto }) {
           <tbody>{shown.slice(0, 120).map((one) => (
             <tr key={one.number}><td class="value">{one.frame}</td><td><span class={`tag ${one.kind.replace(' ', '-')}`}>{one.kind}</span></td><td>{title(one)}</td><td>{one.component && <span class="chip">{one.component}</span>}</td>
               <td>{one.entity !== '0' && <button class="link" onClick={() => (select(one.entity), goto('entities'))}>{one.name || `#${BigInt(one.entity) & 0xffffffffn}`}</button>}</td><td class="value">{one.count > 1 ? count(one.count) : ''}</td><td class="value" title={one.value}>{one.value}</td></tr>))}</tbody></table>
-        {!shown.length && <p class="quiet pad">{status.program ? 'Nothing has happened since the page was opened.' : 'A file does not change.'}</p>}
+        {!shown.length && <p class="quiet pad">{status.program || status.recording ? 'Nothing has happened since the page was opened.' : 'A file does not change.'}</p>}
       </div>
     </div>
   );

@@ -24,6 +24,8 @@ static void hear(const mica_event *event)
 {
     static const char *const names[] = {"added", "set", "removed", "destroyed", "enabled", "disabled"};
     source *source = event->context;
+    if (source->replayed && source->replayed->target.traffic.is_ignoring)
+        return;
     happening *one = add_happening(source, names[event->kind]);
     one->component = event->component;
     one->entity = event->entities[0];
@@ -83,11 +85,9 @@ static void take_text(micap_reader *reader, char *out, size_t capacity)
     snprintf(out, capacity, "%.*s", text ? (int)(length < capacity ? length : capacity - 1) : 0, text ? text : "");
 }
 
-bool events_receive(source *source, micap_reader *reader)
+bool events_take(source *source, micap_reader *reader, uint64_t left_out)
 {
     char component[256], value[MICAP_TRAFFIC_VALUE_MAX + 1];
-    source->arriving = micap_reader_take64(reader);
-    uint64_t left_out = micap_reader_take_number(reader);
     while (!reader->failed && micap_reader_left(reader)) {
         uint32_t kind = (uint32_t)micap_reader_take_up_to(reader, MICA_TRAFFIC_KINDS - 1);
         happening *one = add_happening(source, mica_traffic_kind_name((mica_traffic_kind)kind));
@@ -108,6 +108,13 @@ bool events_receive(source *source, micap_reader *reader)
     if (left_out && !reader->failed)
         add_happening(source, "left out")->count = left_out < UINT32_MAX ? (uint32_t)left_out : UINT32_MAX;
     return !reader->failed;
+}
+
+bool events_receive(source *source, micap_reader *reader)
+{
+    source->arriving = micap_reader_take64(reader);
+    uint64_t left_out = micap_reader_take_number(reader);
+    return events_take(source, reader, left_out);
 }
 
 void events_ask(source *source)

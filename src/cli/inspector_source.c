@@ -165,7 +165,7 @@ static void end(void *context)
     pthread_mutex_unlock(&source->lock);
 }
 
-static void wait_for_change(source *source, int seconds)
+void source_wait(source *source, int seconds)
 {
     struct timespec until;
     timespec_get(&until, TIME_UTC);
@@ -199,7 +199,7 @@ static void *keep_connected(void *context)
                 micap_web_client_send(client, "0 alive", 7);
             }
             events_ask(source);
-            wait_for_change(source, 1);
+            source_wait(source, 1);
         }
         source->client = NULL;
         source->is_connected = false;
@@ -207,7 +207,7 @@ static void *keep_connected(void *context)
         micap_web_disconnect(client);
         pthread_mutex_lock(&source->lock);
         if (!source->is_stopping)
-            wait_for_change(source, RECONNECT_SECONDS);
+            source_wait(source, RECONNECT_SECONDS);
     }
     pthread_mutex_unlock(&source->lock);
     return NULL;
@@ -217,6 +217,8 @@ mica_result source_request(source *source, const char *line, const char *body, c
 {
     static _Atomic uint64_t numbers;
     *out_text = 0;
+    if (source->replayed)
+        return recording_request(source, line, body, out_text, capacity);
     if (!source->is_connected) {
         snprintf(out_text, capacity, "%s",
                  source->is_program ? "the program is not connected" : "a file can't be changed");
@@ -232,7 +234,7 @@ mica_result source_request(source *source, const char *line, const char *body, c
     free(text);
     time_t begin = time(NULL);
     while (sent && source->is_connected && source->reply != number && time(NULL) - begin < REQUEST_SECONDS_MAX)
-        wait_for_change(source, 1);
+        source_wait(source, 1);
     if (source->reply != number) {
         snprintf(out_text, capacity, "the program does not answer: it runs no frames");
         return MICA_ERROR_REFUSED;
@@ -263,6 +265,14 @@ bool source_open(source *source, const options *options, const char *origin)
     pthread_mutex_init(&source->lock, NULL);
     pthread_cond_init(&source->changed, NULL);
     snprintf(source->name, sizeof source->name, "program");
+    if (!source->is_program && is_recording_file(origin)) {
+        if (origin != options->inputs[0])
+            return complain("inspect: %s: a recording comes first, and then the levels that it began with", origin) ==
+                   EXIT_FINE;
+        const char *slash = strrchr(origin, '/');
+        snprintf(source->name, sizeof source->name, "%s", slash ? slash + 1 : origin);
+        return recording_open(source, options);
+    }
     if (!source->is_program)
         return open_file(source, options, origin);
     source->has_thread = pthread_create(&source->thread, NULL, keep_connected, source) == 0;
@@ -279,6 +289,7 @@ void source_close(source *source)
         pthread_join(source->thread, NULL);
     }
     forget_world(source);
+    recording_close(source);
     if (!source->is_program)
         file_world_close(&source->file);
     free(source->stats);

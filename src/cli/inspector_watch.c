@@ -197,6 +197,8 @@ int answer_branch(source *source, const micap_web_request *request, micap_json_w
     char line[64], text[400];
     uint32_t position;
     uint64_t frame = parameter_number(request, "frame", UINT64_MAX);
+    if (source->replayed)
+        return recording_branch(source, request, writer);
     if (!history_find(source, frame, &position))
         return write_error(writer, 404, "the frame is older than the history");
     snprintf(line, sizeof line, "branch %" PRIu64, history_at(source, position)->frame);
@@ -210,9 +212,23 @@ int answer_branch(source *source, const micap_web_request *request, micap_json_w
 }
 
 /* What changed a field in a frame, or in the frames since the moment before it, which the program did not send. */
+static int wrote_in_recording(source *source, const micap_web_request *request, micap_json_writer *writer)
+{
+    char component[256], field[256];
+    micap_writers_def def = {.path = field};
+    micap_query_value(request->query, "component", component, sizeof component);
+    micap_query_value(request->query, "field", field, sizeof field);
+    def.component = mica_component_find(source->world, component);
+    if (!def.component || !parameter_entity(request, "entity", &def.entity))
+        return write_error(writer, 404, "there is no such entity or component");
+    return recording_wrote(source, def, parameter_number(request, "frame", 0), writer);
+}
+
 int answer_wrote(source *source, const micap_web_request *request, micap_json_writer *writer)
 {
     char component[256], field[256], line[96], body[520];
+    if (source->replayed)
+        return wrote_in_recording(source, request, writer);
     char *text = malloc(REPLY_BYTES_MAX);
     mica_entity entity;
     uint32_t position;

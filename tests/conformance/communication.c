@@ -82,8 +82,7 @@ static void observe(const mica_event *seen)
 
 static void count_traffic(const mica_traffic *traffic, void *context)
 {
-    ((uint64_t *)context)[*mica_traffic_kind_name(traffic->kind) ? traffic->kind : MICA_TRAFFIC_KINDS] +=
-        traffic->count;
+    ((uint64_t *)context)[mica_traffic_kind_name(traffic->kind) ? traffic->kind : MICA_TRAFFIC_KINDS] += traffic->count;
 }
 
 static mica_observer prepare(mica_world *world)

@@ -10,7 +10,9 @@
 const char *mica_traffic_kind_name(mica_traffic_kind kind)
 {
     static const char *const names[MICA_TRAFFIC_KINDS] = {"stream", "message", "request", "event", "observer"};
-    return kind < MICA_TRAFFIC_KINDS ? names[kind] : "";
+    if (MICAP_INVALID(NULL, (uint32_t)kind >= MICA_TRAFFIC_KINDS, kind, "must be a kind of traffic"))
+        return NULL;
+    return names[kind];
 }
 
 void micap_traffic_tell(mica_world *world, const mica_traffic *traffic)

@@ -169,7 +169,7 @@ static void look(const mica_traffic *traffic, void *context)
     const scene *scene = context;
     const program *program = scene->program;
     const char *values = traffic->values;
-    EXPECT(program, traffic->world == scene->world && *mica_traffic_kind_name(traffic->kind),
+    EXPECT(program, traffic->world == scene->world && mica_traffic_kind_name(traffic->kind),
            "traffic is of another world or of no kind");
     for (uint32_t i = 0; values && traffic->type && i < traffic->count; ++i) {
         mica_member member = mica_member_of_type(traffic->type, (void *)(values + (size_t)i * traffic->value_bytes));
