@@ -76,6 +76,15 @@ static void send_types(mica_inspector *inspector, micap_session *session)
     session->type_count = count;
 }
 
+/* Whether the thread of a connection still copies the last delta from the buffer of the sender. */
+static bool is_sender_in_use(const mica_inspector *inspector)
+{
+    bool is_in_use = false;
+    for (micap_session *session = inspector->sessions; session; session = session->next)
+        is_in_use |= micap_session_is_borrowing(session);
+    return is_in_use;
+}
+
 /* Deltas are encoded as fast as the client acknowledges them, so a slow client gets fewer, and larger ones. */
 static void send_delta(mica_inspector *inspector, micap_session *session)
 {
@@ -90,7 +99,10 @@ static void send_delta(mica_inspector *inspector, micap_session *session)
     micap_bytes_put64(head, seconds);
     micap_bytes_put64(head, delta.version);
     micap_bytes_put_number(head, mica_is_paused(inspector->world));
-    micap_session_send(session, head, delta.bytes, delta.byte_count);
+    if (inspector->sessions->next) /* the next one needs the buffer of the sender */
+        micap_session_send(session, head, delta.bytes, delta.byte_count);
+    else
+        micap_session_lend(session, head, delta.bytes, delta.byte_count);
     session->sent = delta.version;
     ++session->in_flight;
 }
@@ -266,7 +278,8 @@ static void after_frame(mica_world *world, void *context)
     for (micap_session *session = inspector->sessions; session; session = session->next) {
         if (!session->has_hello)
             send_hello(inspector, session);
-        if (session->in_flight >= MICAP_DELTAS_IN_FLIGHT || !micap_session_is_idle(session))
+        if (session->in_flight >= MICAP_DELTAS_IN_FLIGHT || !micap_session_is_idle(session) ||
+            is_sender_in_use(inspector))
             continue;
         send_types(inspector, session);
         send_delta(inspector, session);
