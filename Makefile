@@ -59,6 +59,7 @@ test-playground: setup-check ## the playground in a browser, and its hashes agai
 bench: TARGET = mica_bench
 bench: release ## measure against hand-written arrays; writes build/bench.csv
 	@build/release/bench/mica_bench
+	@if [ -e build/release/bench/inspect_load ]; then python3 tools/inspect_cost.py build/release; fi
 
 measurements: TARGET = mica_bench
 measurements: release ## measure, and write docs/measurements.md and its chart

@@ -1,10 +1,11 @@
 // The page in a real browser: opens every view on a running battle, edits, rewinds, and looks for errors and bad names of controls.
 //   node page_test.mjs MICA INSPECTED [FOLDER FOR SCREENSHOTS]
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
 const [tool, program, folder] = process.argv.slice(2);
@@ -44,7 +45,8 @@ function expect(condition, what) {
 }
 
 const profile = mkdtempSync(join(tmpdir(), 'mica-inspect-'));
-const url = await start(tool, 'inspect', await start(program, '--units', '5000'));
+const program_url = await start(program, '--units', '5000');
+const url = await start(tool, 'inspect', program_url);
 const context = await chromium.launchPersistentContext(profile, {
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', viewport: { width: 1280, height: 720 }, colorScheme: 'dark', bypassCSP: false,
   args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
@@ -161,6 +163,13 @@ await test('events are listed as they happen', async () => {
   await page.waitForSelector('td .tag.destroyed');
   await page.click('label:has-text("destroyed") input');
   await page.waitForSelector('td .tag.destroyed', { state: 'detached' });
+  for (const kind of ['added', 'removed', 'enabled', 'disabled']) await page.click(`label:has-text("${kind}") input`);
+  for (const kind of ['stream', 'message', 'request', 'event', 'observer']) await page.waitForSelector(`td .tag.${kind}`);
+  await page.fill('[aria-label^="Filter events"]', 'shout');
+  await page.waitForSelector('tbody tr:has-text("Forward, and never mind")');
+  await page.waitForSelector('td .tag.observer', { state: 'detached' });
+  await page.fill('[aria-label^="Filter events"]', '');
+  await page.waitForSelector('td .tag.observer');
   await shoot('events');
 });
 
@@ -284,11 +293,50 @@ await test('both themes have no serious problem of accessibility', async () => {
   }
 });
 
+await test('a recording is replayed, rewound, branched, and put back', async () => {
+  const build = dirname(tool), at = (name) => join(profile, name), run = (...words) => execFileSync(tool, words);
+  const module = join(build, 'examples/modules/gravity.so'), source = join(dirname(fileURLToPath(import.meta.url)), '../examples/modules/level.json');
+  run('compile', '-q', source, '-o', at('level.mica'));
+  run('run', '-q', '-u', '-m', module, '--frames', '600', '-R', at('run.micarec'), at('level.mica'));
+  const saved = page.url();
+  await page.goto(await start(tool, 'inspect', '-u', '-m', module, at('run.micarec'), at('level.mica')));
+  await page.waitForSelector('.state:has-text("recording")');
+  await page.waitForFunction(() => document.querySelector('[aria-label="Frame"]')?.max === '600');
+  await page.fill('[aria-label="Frame"]', '123');
+  await page.waitForFunction(() => document.querySelector('.numbers dd').textContent === '123');
+  await page.click('[role=tree] button:has-text("apple")');
+  await page.waitForSelector('article[aria-label="Height"]');
+  expect(await page.isDisabled('article[aria-label="Height"] input'), 'that a recording is not edited');
+  await page.click('article[aria-label="Height"] button.name:has-text("value")');
+  await page.waitForSelector('[role=dialog] .who b:has-text("move"), [role=dialog] b:has-text("move")');
+  await shoot('recording');
+  await page.click('.timeline button:has-text("branch here")');
+  await page.waitForSelector('.state.paused:has-text("branch")');
+  await page.click('[aria-label="Run one frame"]');
+  await page.waitForFunction(() => document.querySelector('.numbers dd').textContent === '124');
+  await page.click('[aria-label="Continue"]');
+  await page.waitForSelector('.state.good:has-text("branch, running")');
+  await page.click('.timeline button:has-text("back to the recording")');
+  await page.waitForFunction(() => document.querySelector('[aria-label="Frame"]').max === '600');
+  await page.goto(saved);
+});
+
+await test('several programs and files are tabs', async () => {
+  const saved = page.url();
+  await page.goto(await start(tool, 'inspect', join(profile, 'level.mica'), program_url));
+  await page.waitForSelector('[role=tab][aria-selected=true]:has-text("level.mica")');
+  await page.keyboard.press(']');
+  await page.waitForSelector('[role=tab][aria-selected=true]:has-text("battle")');
+  await page.waitForSelector('.state.good:has-text("running")');
+  await page.click('[role=tab]:has-text("level.mica")');
+  await page.waitForSelector('.state:has-text("file")');
+  await page.goto(saved);
+});
+
 await test('nothing was reported to the console, and nothing was loaded from elsewhere', async () => {
   const known = complaints.filter((text) => !/status of 4(00|09)/.test(text)); // refused edits and wrong queries, asked for above
   expect(!known.length, `silence, not ${known.join('; ')}`);
-  const host = new URL(url).host;
-  const strange = requests.filter((one) => new URL(one).host !== host && !one.startsWith('data:'));
+  const strange = requests.filter((one) => new URL(one).hostname !== '127.0.0.1' && !one.startsWith('data:'));
   expect(!strange.length, `no requests to ${strange[0]}`);
 });
 

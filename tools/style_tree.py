@@ -35,7 +35,7 @@ CLIENTS = {
     "cluster": ("base", "os"),
     "inspect": ("base", "os"),
     "lua": ("base", "os"),
-    "cli": ("os", "base/assert.h", "json/json_writer.h", "json/dump.h", "inspect/protocol.h", "inspect/type_codec.h", "inspect/web.h", "inspect/web_client.h", "inspect/writers.h", "inspect/stats_text.h", "base/byte_stream.h"),
+    "cli": ("os", "base/assert.h", "json/json_writer.h", "json/dump.h", "inspect/protocol.h", "inspect/edit.h", "inspect/type_codec.h", "inspect/web.h", "inspect/web_client.h", "inspect/writers.h", "inspect/stats_text.h", "inspect/traffic_log.h", "base/byte_stream.h"),
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)

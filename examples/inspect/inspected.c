@@ -3,6 +3,7 @@
  *     inspected [--units N] [--frames N] [--port PORT] [--token TOKEN] [--read-only]
  */
 #include "../show/battle.h"
+#include "mica/flow.h"
 #include "mica/hierarchy.h"
 #include "mica/inspect.h"
 #include "mica/relation.h"
@@ -25,8 +26,72 @@ MICA_COMPONENT(Captain, (order, Order), (motto, mica_text, .note = "shouted befo
                (courage, float, .unit = "%", .minimum = 0, .maximum = 100), rival)
 MICA_COMPONENT(Camp, (x, float, .unit = "m"), (y, float, .unit = "m"), (color, uint32_t, .note = "0xRRGGBB"))
 MICA_TAG(Fortified)
+
+/* What passes between the camps, for the view of events: every second the captains shout, cheer and send scouts. */
+typedef struct Shout { mica_entity captain; mica_text words; } Shout;
+typedef struct Cheer { float volume; } Cheer;
+typedef struct Scouting { float radius; } Scouting;
+typedef struct Report { uint32_t soldiers; } Report;
+MICA_STRUCT(Shout, captain, words)
+MICA_STRUCT(Cheer, (volume, float, .unit = "dB"))
+MICA_STRUCT(Scouting, (radius, float, .unit = "m"))
+MICA_COMPONENT(Report, soldiers)
+enum { RALLY = MICA_EVENT_USER };
+
+typedef struct signals {
+    mica_stream *shouts;
+    mica_requests *scouts;
+} signals;
+
 MICA_RELATION(Opposes)
 MICA_RELATION(Commands)
+
+static void shout(mica_view *view)
+{
+    const signals *signals = view->frame->context;
+    const Captain *captain = mica_view_read(view, Captain);
+    for (uint32_t i = 0; i < view->count; ++i) {
+        mica_stream_push(signals->shouts, Shout, {view->entities[i], captain[i].motto});
+        mica_send(view->world, view->entities[i], Cheer, {60 + captain[i].courage / 2});
+        mica_request_post(signals->scouts, captain[i].order, view->entities[i], Scouting, {captain[i].courage});
+        mica_event_emit(view->world, RALLY, MICA_ID(Captain), view->entities[i],
+                        (mica_value){MICA_ID(Cheer), sizeof(Cheer), &(Cheer){captain[i].courage}});
+    }
+}
+
+static void hear_cheer(const mica_message *message)
+{
+    (void)message;
+}
+
+static void hear_rally(const mica_event *event)
+{
+    (void)event;
+}
+
+static void scout(const mica_request_group *group)
+{
+    for (uint32_t i = 0; i < group->count; ++i)
+        ((Report *)group->answers)[i].soldiers = (uint32_t)((const Scouting *)group->questions)[i].radius;
+}
+
+static bool add_signals(mica_world *world, signals *signals)
+{
+    signals->shouts = mica_stream_create(world, MICA_STREAM_WITH(Shout, (.keep_frames = 60)));
+    signals->scouts = mica_requests_create(
+        world, &(mica_requests_def){
+                   .name = "scouts", .question = &mica_type_of_Scouting, .answer = &mica_type_of_Report, .fn = scout});
+    mica_observer_add(world, &(mica_observer_def){.name = "hear_rally", .event = RALLY, .fn = hear_rally});
+    return signals->shouts && signals->scouts &&
+           mica_handler_add(world, MICA_HANDLER(Captain, Cheer, hear_cheer)) == MICA_OK &&
+           mica_system_add(world,
+                           MICA_SYSTEM_WITH(shout,
+                                            (.every_frames = 60, .context = signals,
+                                             MICA_USES(MICA_USE_STREAM_WRITE(signals->shouts),
+                                                       MICA_USE_STREAM_WRITE(mica_requests_stream(signals->scouts)))),
+                                            MICA_READ(Captain)))
+               .id;
+}
 
 static bool add_camp(mica_world *world, const char *name, Camp camp, const char *motto, mica_entity *out_captain)
 {
@@ -90,8 +155,10 @@ int main(int count, char **words)
         return 2;
     }
     battle battle = {0};
+    signals signals = {0};
     mica_world *world = mica_world_create(NULL);
-    bool fine = world && battle_begin(&battle, world, arguments.units) && add_camps(world);
+    bool fine =
+        world && battle_begin(&battle, world, arguments.units) && add_camps(world) && add_signals(world, &signals);
     mica_inspector *inspector = fine ? mica_inspect_serve(world, &arguments.inspect) : NULL;
     mica_run_def run = mica_run_def_default();
     run.frame_count = arguments.frames;

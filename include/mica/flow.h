@@ -17,5 +17,6 @@
 #include "mica/stream.h"
 #include "mica/system.h"
 #include "mica/task.h"
+#include "mica/traffic.h"
 
 #endif

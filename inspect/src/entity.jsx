@@ -111,10 +111,10 @@ function Writers({ source, id, component, field, frame, first }) {
 }
 
 function History({ source, id, component, field, close, status, goto }) {
-  const { value } = useAnswer(() => get('changes', { source, entity: id, component, field }), [id, component, field]);
+  const { value } = useAnswer(() => get('changes', { source, entity: id, component, field }), [id, component, field, status.live ? 0 : status.frame]);
   const { value: stats } = useAnswer(() => get('stats', { source }), [source]);
   const writers = stats?.systems?.filter((system) => system.accesses.some((access) => access.name === component && access.write)) ?? [];
-  const isAnswered = status.program && status.connected && !status.read_only;
+  const isAnswered = status.recording || (status.program && status.connected && !status.read_only);
   const watch = () => post('watch', { source, do: 'add', entity: id, component, field }).then(() => goto('watch'), () => {});
   return (
     <div class="card" role="dialog" aria-label={`Changes of ${component}.${field}`}>

@@ -4,7 +4,7 @@ import 'uplot/dist/uPlot.min.css';
 import { control, get, listen, post } from './api.js';
 import { Entities } from './entities.jsx';
 import { Events } from './events.jsx';
-import { Icon, count, useAnswer } from './parts.jsx';
+import { Icon, canBranch, count, useAnswer } from './parts.jsx';
 import { Plane } from './plane.jsx';
 import { Query } from './query.jsx';
 import './style.css';
@@ -13,6 +13,14 @@ import { Time, useHistory } from './time.jsx';
 import { Watch } from './watch.jsx';
 
 const views = [['entities', 'Entities'], ['query', 'Query'], ['systems', 'Systems'], ['memory', 'Memory'], ['events', 'Events'], ['time', 'Time'], ['watch', 'Watch'], ['plane', '2D']];
+
+// The class and the text of what a source does.
+function stateOf(status) {
+  if (status.recording && !status.branched) return status.last < status.ticks && !status.problem ? ['good', `replaying, ${count(status.last)} of ${count(status.ticks)} ticks`] : ['file', 'recording'];
+  if (status.recording) return status.paused ? ['paused', 'branch, paused'] : ['good', 'branch, running'];
+  if (!status.program) return ['file', 'file'];
+  return !status.connected ? ['bad', 'disconnected'] : status.paused ? ['paused', 'paused'] : ['good', 'running'];
+}
 
 function useTheme() {
   const [theme, setTheme] = useState(() => matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
@@ -40,7 +48,8 @@ function TimeLine({ status, stats, history, show, branch }) {
       <input type="range" aria-label="Frame" min={status.first} max={Math.max(status.last, status.first + 1)} value={status.live ? status.last : status.frame} disabled={frames.length < 2}
         onInput={(event) => seek(Number(event.currentTarget.value))} />
       <span class="quiet">{status.last}</span>
-      {status.program && !status.live && <button disabled={status.read_only || !status.connected || status.frame < (stats?.past?.first ?? Infinity)} title="The program goes on from the frame that is shown" onClick={() => branch(status.frame)}><Icon name="branch" />branch here</button>}
+      {(status.program || status.recording) && !status.live && <button disabled={!canBranch(status, stats)} title="The program goes on from the frame that is shown" onClick={() => branch(status.frame)}><Icon name="branch" />branch here</button>}
+      {status.branched && <button title="Ends the branch" onClick={() => branch(null)}><Icon name="history" />back to the recording</button>}
       <button class={status.live ? 'live on' : 'live'} aria-pressed={status.live} disabled={status.live} onClick={() => show(null)}><Icon name="live" />{status.live ? 'present' : 'to the present'}</button>
     </footer>
   );
@@ -61,18 +70,20 @@ function App() {
   }, []);
   const componentKey = status?.ready ? `${source} ${status.name} ${Math.floor(status.change / 200)}` : '';
   const components = useAnswer(() => (status?.ready ? get('components', { source }) : Promise.resolve({ components: [] })), [componentKey], 500).value?.components ?? [];
-  const stats = useAnswer(() => (status?.program ? get('stats', { source }) : Promise.resolve(null)), [source, Math.floor((status?.change ?? 0) / 6)], 250).value;
+  const stats = useAnswer(() => (status?.program || status?.recording ? get('stats', { source }) : Promise.resolve(null)), [source, Math.floor((status?.change ?? 0) / 6)], 250).value;
   const times = useTimes(stats);
   const history = useHistory(source, status);
   const ask = useCallback((request) => control(source, request).then(() => setProblem(''), (error) => setProblem(error.message)), [source]);
   const show = useCallback((frame) => post('show', { source, frame }).then(() => setProblem(''), (error) => setProblem(error.message)), [source]);
-  const branch = useCallback((frame) => post('branch', { source, frame }).then(() => setProblem(''), (error) => setProblem(error.message)), [source]);
+  const branch = useCallback((frame) => post('branch', frame === null ? { source, back: 1 } : { source, frame }).then(() => setProblem(''), (error) => setProblem(error.message)), [source]);
+  const goTo = (number) => (setSource(number), setSelected(null));
   const locked = !status || status.read_only || !status.connected || !status.live;
   useEffect(() => {
     const press = (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || /^(input|textarea|select)$/i.test(event.target.tagName)) return;
       const number = Number(event.key);
       if (number >= 1 && number <= views.length) setView(views[number - 1][0]);
+      else if (event.key === '[' || event.key === ']') goTo((source + (event.key === ']' ? 1 : statuses.length - 1)) % statuses.length);
       else if (event.key === '/') (setView('entities'), setTimeout(() => document.getElementById('filter')?.focus()), event.preventDefault());
       else if (event.key === ' ' && event.target.tagName !== 'BUTTON' && !locked) (ask(status.paused ? 'pause off' : 'pause on'), event.preventDefault());
       else if (event.key === '.' && !locked) ask('step');
@@ -80,9 +91,9 @@ function App() {
     };
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
-  }, [status, locked, ask]);
+  }, [status, statuses.length, source, locked, ask]);
   if (!status) return <p class="pad" role="status">{problem || 'Connecting to mica inspect…'}</p>;
-  const state = !isOnline ? ['bad', 'mica inspect has ended'] : !status.program ? ['file', 'file'] : !status.connected ? ['bad', 'disconnected'] : status.paused ? ['paused', 'paused'] : ['good', 'running'];
+  const state = isOnline ? stateOf(status) : ['bad', 'mica inspect has ended'];
   return (
     <div class="app">
       <nav class="rail" aria-label="Views">
@@ -95,14 +106,14 @@ function App() {
       </nav>
       <header class="top">
         {statuses.length > 1 ? (
-          <select aria-label="Program or file" value={source} onChange={(event) => (setSource(Number(event.currentTarget.value)), setSelected(null))}>{statuses.map((one, i) => <option key={i} value={i}>{one.name}</option>)}</select>
+          <div role="tablist" aria-label="Programs and files" class="tabs sources">{statuses.map((one, i) => <button key={i} role="tab" aria-selected={i === source} title={`${one.name}: ${stateOf(one)[1]}`} onClick={() => goTo(i)}><span class={`dot ${stateOf(one)[0]}`} aria-hidden="true" />{one.name}</button>)}</div>
         ) : <h1>{status.name}</h1>}
         <span class={`state ${state[0]}`} role="status">{state[1]}</span>
         {status.problem && <span class="quiet">{status.problem}</span>}
         {problem && <span class="problem inline" role="alert">{problem}</span>}
         <span class="grow" />
         <dl class="numbers"><div><dt>frame</dt><dd>{count(status.frame)}</dd></div><div><dt>time</dt><dd>{status.seconds.toFixed(2)} s</dd></div><div><dt>entities</dt><dd>{count(status.entities)}</dd></div></dl>
-        {status.program && <div class="transport">
+        {(status.program || status.branched) && <div class="transport">
           <button disabled={locked} aria-label={status.paused ? 'Continue' : 'Pause'} title="Space" onClick={() => ask(status.paused ? 'pause off' : 'pause on')}><Icon name={status.paused ? 'play' : 'pause'} /></button>
           <button disabled={locked} aria-label="Run one frame" title="Period" onClick={() => ask('step')}><Icon name="step" /></button>
         </div>}

@@ -28,6 +28,10 @@ export const Icon = ({ name, size = 16 }) => (
   </svg>
 );
 
+// Whether the world can continue from the frame that is shown: a program keeps some of its past, a recording runs again.
+export const canBranch = (status, stats) =>
+  status.recording || (!status.read_only && status.connected && status.frame >= (stats?.past?.first ?? Infinity));
+
 export const count = (value) => (value ?? 0).toLocaleString('en-US').replaceAll(',', '\u2009');
 export const bytes = (value) =>
   value >= 1 << 30 ? `${(value / (1 << 30)).toFixed(2)} GiB` : value >= 1 << 20 ? `${(value / (1 << 20)).toFixed(1)} MiB` : value >= 1024 ? `${(value / 1024).toFixed(1)} KiB` : `${value} B`;

@@ -28,7 +28,7 @@ export function Systems({ source, status, stats, times }) {
   const [mode, setMode] = useState('table');
   const locked = status.read_only || !status.connected || !status.live;
   const ask = (request, name) => control(source, request, name).then(() => setProblem(''), (error) => setProblem(error.message));
-  if (!stats?.systems) return <p class="pad quiet">{status.program ? 'The program has not sent any systems yet.' : 'A file has no systems.'}</p>;
+  if (!stats?.systems) return <p class="pad quiet">{status.program || status.recording ? 'The program has not sent any systems yet.' : 'A file has no systems.'}</p>;
   const most = Math.max(1, ...stats.systems.map((system) => system.time_ns));
   const phases = [...new Set(stats.systems.map((system) => system.phase))];
   return (

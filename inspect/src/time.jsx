@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { get } from './api.js';
-import { Chart, brief, count, useAnswer } from './parts.jsx';
+import { Chart, brief, canBranch, count, useAnswer } from './parts.jsx';
 
 // The parts of two values that differ, with their paths.
 function parts(before, after, path = '') {
@@ -18,8 +18,9 @@ export function Time({ source, status, stats, history, show, branch, select, got
   return (
     <div class="page">
       <header class="bar"><h2>Time</h2><span class="quiet">{count(status.moments)} frames, {status.first} to {status.last}{history ? `, ${(history.bytes / (1 << 20)).toFixed(1)} MiB` : ''}</span><span class="grow" />
-        {status.program && !status.live && <button class="primary" disabled={status.read_only || !status.connected || status.frame < (stats?.past?.first ?? Infinity)} onClick={() => branch(status.frame)}>Continue the program from frame {status.frame}</button>}
-        {stats?.past && <span class="quiet">{stats.past.count ? `it can continue from frame ${stats.past.first} on` : 'it keeps no past frames'}</span>}</header>
+        {(status.program || status.recording) && !status.live && <button class="primary" disabled={!canBranch(status, stats)} onClick={() => branch(status.frame)}>Continue the program from frame {status.frame}</button>}
+        {status.branched && <button onClick={() => branch(null)}>Back to the recording</button>}
+        {status.program && stats?.past && <span class="quiet">{stats.past.count ? `it can continue from frame ${stats.past.first} on` : 'it keeps no past frames'}</span>}</header>
       <Chart title="Entities per frame; a click shows the frame" height={160} x={history?.frames ?? []} series={[{ label: 'entities', values: history?.entities ?? [] }]} onPick={(frame) => show(frame)} mark={status.live ? null : status.frame} />
       <header class="bar">
         <h3>Compare</h3>

@@ -22,7 +22,7 @@ export function Watch({ source, status, stats, show }) {
         </form>
         <span class="quiet">Fields are plotted from the panel of an entity.</span>
       </header>
-      {status.program && (
+      {(status.program || status.branched) && (
         <header class="bar">
           <h3>Break</h3>
           <form class="row" onSubmit={(event) => (event.preventDefault(), ask(control(source, 'break', stop ?? active)), setStop(null))}>

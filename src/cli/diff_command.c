@@ -1,5 +1,6 @@
 /* mica diff: compares entities by path and values by their text. */
 #include "cli/cli.h"
+#include "cli/recorded_run.h"
 #include "json/dump.h"
 
 #include <stdio.h>
@@ -193,19 +194,9 @@ static void compare(comparison *work)
     compare_singletons(work);
 }
 
-static bool is_recording(const char *path)
-{
-    char magic[MICA_RECORDING_MAGIC_BYTES];
-    FILE *file = fopen(path, "rb");
-    bool is = file && mica_recording_detect(magic, fread(magic, 1, sizeof magic, file));
-    if (file)
-        fclose(file);
-    return is;
-}
-
 int run_diff(const options *options)
 {
-    if (is_recording(options->inputs[0]) && is_recording(options->inputs[1]))
+    if (is_recording_file(options->inputs[0]) && is_recording_file(options->inputs[1]))
         return diff_recordings(options);
     comparison work = {.as_json = options->json, .quiet = options->quiet};
     mica_blob text;

@@ -1,18 +1,25 @@
 /* mica inspect: programs and files that are looked at, and the server of the page. Where the parts are:
  *   inspector_command.c   the command: opens sources, serves the page and the API
  *   inspector_source.c    a source: a replica of a program, or the world of a file; connecting, requests to the program
+ *   inspector_recording.c a source that is a recording: its world runs here
  *   inspector_history.c   past frames of a source: showing one, differences, values of a field
  *   inspector_api.c       which request is answered by which function
  *   inspector_entities.c  entities, components and archetypes as JSON
  *   inspector_sql.c       statements of SQL
- *   inspector_watch.c     what is observed while frames arrive: watched values, events; what wrote a value, plots
+ *   inspector_watch.c     values that are noted while frames arrive; what wrote a value, plots
+ *   inspector_events.c    what happens: components and entities that come and go, streams, messages, requests, events, observers
  * Functions that read the world of a source are called with its lock held. */
 #ifndef MICAP_CLI_INSPECTOR_H
 #define MICAP_CLI_INSPECTOR_H
 
+#include "base/byte_stream.h"
 #include "cli/file_world.h"
+#include "cli/recorded_run.h"
+#include "inspect/edit.h"
 #include "inspect/protocol.h"
+#include "inspect/traffic_log.h"
 #include "inspect/web.h"
+#include "inspect/writers.h"
 #include "json/json_writer.h"
 #include "mica/delta.h"
 #include "mica/mica.h"
@@ -38,7 +45,30 @@ typedef struct moment {
     uint64_t entity_count;
     mica_snapshot snapshot;
     size_t bytes; /* of what changed until the next one */
+    /* Of a recording. */
+    float dt;
+    bool is_extra;   /* a tick between those that are kept, which was run again */
+    uint64_t serial; /* of these */
 } moment;
+
+/* A recording that runs again. */
+typedef struct replayed {
+    recorded_run run;
+    micap_edit_target target; /* for requests to a branch */
+    micap_memory memory;
+    uint32_t tick;        /* that was run last */
+    uint32_t stride;      /* ticks from one moment to the next */
+    uint32_t extra_count; /* moments in between */
+    uint64_t serial;
+    bool is_different;   /* from the recording: it runs no further */
+    bool is_branched;    /* it runs in real time, from a tick on */
+    bool is_let_through; /* a single frame of a paused branch */
+    uint32_t branch_tick;
+    mica_snapshot origin; /* the world after that tick */
+    uint64_t frame;       /* of the branch */
+    float dt;             /* of its frames */
+    uint64_t stats_ns;    /* when statistics were written */
+} replayed;
 
 /* A value over the last frames: a field of an entity, or how many entities match a query. */
 typedef struct watch {
@@ -53,19 +83,24 @@ typedef struct watch {
     uint32_t first, count;
 } watch;
 
-/* A component was added, removed, enabled or disabled, or entities were destroyed. */
+/* A component was added, removed, enabled or disabled, entities were destroyed, or something passed through the program. */
 typedef struct happening {
     uint64_t number, frame;
-    mica_event_kind kind;
-    mica_component component; /* 0 of a destroyed entity */
+    const char *kind;         /* "added", "stream", ... */
+    char name[64];            /* of the stream, message, requests or observer */
+    mica_event_kind event;    /* of a user event, or that an observer was told */
+    mica_component component; /* 0: none */
     mica_entity entity;       /* the first */
+    uint64_t key;             /* of requests */
     uint32_t count;
+    char *value; /* text of the first one; NULL: none */
 } happening;
 
 typedef struct source {
     const char *origin; /* a URL or a path */
     char name[64];
     bool is_program;
+    replayed *replayed; /* NULL: no recording */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a reply arrived, or the connection ended */
     pthread_t thread;
@@ -101,6 +136,8 @@ typedef struct source {
     mica_observer observers[2];           /* of all components: being there, being enabled */
     uint32_t observed_count;              /* components that it observes */
     uint64_t happening_count;             /* so far */
+    uint64_t events_ns;                   /* when the page asked for events; 0: never */
+    bool is_sent_events;                  /* the program was told to send what passes through it */
     uint64_t arriving;                    /* the frame whose delta is applied */
     happening happenings[HAPPENINGS_MAX]; /* a ring */
 } source;
@@ -113,12 +150,29 @@ mica_result source_request(source *source, const char *line, const char *body, c
 /* Applies the deltas that have waited while a past frame was shown. */
 void source_apply_pending(source *source);
 
+/* Waits until something changes, at most that long; the lock is released meanwhile. */
+void source_wait(source *source, int seconds);
+
+/* A recording, its modules and levels, which are the inputs. False with a message on failure; close it in either case. */
+bool recording_open(source *source, const options *options);
+void recording_close(source *source);
+/* history_find: runs ticks again. The world is in some state afterwards. */
+bool recording_find(source *source, uint64_t frame, uint32_t *out_position);
+/* Like source_request, in a branch. */
+mica_result recording_request(source *source, const char *line, const char *body, char *out_text, size_t capacity);
+int recording_branch(source *source, const micap_web_request *request, micap_json_writer *writer);
+/* Answers what wrote a field in a tick. */
+int recording_wrote(source *source, micap_writers_def def, uint64_t frame, micap_json_writer *writer);
+
 /* Remembers the state of the world as the newest frame. */
 void history_push(source *source, uint64_t frame, double seconds);
 void history_clear(source *source);
 moment *history_at(source *source, uint32_t position);
-/* Finds the last moment that is not after a frame. False if there is none. */
+/* Finds the last moment that is not after a frame; in a recording, exactly that tick. False if there is none. Positions that were found before are
+ * invalid then. */
 bool history_find(source *source, uint64_t frame, uint32_t *out_position);
+/* The same, and nothing runs. */
+bool history_find_kept(const source *source, uint64_t frame, uint32_t *out_position);
 /* Shows a moment; the newest one is the present. */
 mica_result history_show(source *source, uint32_t position);
 
@@ -127,9 +181,18 @@ void history_cut(source *source, double seconds);
 /* Puts back what is shown after a look at other moments. */
 void history_show_again(source *source);
 
-/* Notes the values of all watches, and makes sure that the components are observed. Call this after a delta. */
+/* Notes the values of all watches. Call this after a delta. */
 void watches_sample(source *source, uint64_t frame);
 void watches_clear(source *source);
+/* Makes sure that all components are observed. Call this after a delta: the first one adds everything. */
+void events_observe(source *source);
+void events_clear(source *source);
+/* Takes a message of the program. False if it is damaged. */
+bool events_receive(source *source, micap_reader *reader);
+/* Takes what micap_traffic_log_add has written. */
+bool events_take(source *source, micap_reader *reader, uint64_t left_out);
+/* Lets the program send what passes through it while a page asks for events. */
+void events_ask(source *source);
 /* Makes the query of a request. NULL with an error that has a position if the text is wrong. */
 mica_query *query_of(source *source, const micap_web_request *request, micap_json_writer *writer);
 

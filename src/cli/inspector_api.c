@@ -37,14 +37,17 @@ void write_status(source *source, micap_json_writer *writer)
     micap_write_string(writer, source->name);
     micap_write(writer, ",\"program\":%s,\"connected\":%s,\"paused\":%s,\"read_only\":%s,\"live\":%s,\"ready\":%s",
                 source->is_program ? "true" : "false", source->is_connected ? "true" : "false",
-                source->is_paused ? "true" : "false", source->is_read_only || !source->is_program ? "true" : "false",
+                source->is_paused ? "true" : "false",
+                source->is_read_only || !(source->is_program || source->replayed) ? "true" : "false",
                 source->is_past ? "false" : "true", source->world ? "true" : "false");
     micap_write(writer, ",\"change\":%" PRIu64 ",\"frame\":%" PRIu64 ",\"seconds\":%.9g,\"entities\":%" PRIu64,
                 source->change, shown ? shown->frame : 0, shown ? shown->seconds : 0, shown ? shown->entity_count : 0);
     micap_write(writer, ",\"first\":%" PRIu64 ",\"last\":%" PRIu64 ",\"moments\":%u,\"problem\":",
                 last ? history_at(source, 0)->frame : 0, last ? last->frame : 0, source->moment_count);
     micap_write_string(writer, source->problem);
-    micap_write(writer, "}");
+    const replayed *replayed = source->replayed;
+    micap_write(writer, ",\"recording\":%s,\"ticks\":%u,\"branched\":%s}", replayed ? "true" : "false",
+                replayed ? replayed->run.tick_count : 0, replayed && replayed->is_branched ? "true" : "false");
 }
 
 static int answer_status(source *source, const micap_web_request *request, micap_json_writer *writer)

@@ -1,4 +1,4 @@
-/* mica inspect: look into programs, saves and levels with a web page. */
+/* mica inspect: look into programs, recordings, saves and levels with a web page. */
 #include "cli/inspector.h"
 #include "os/clock.h"
 
@@ -117,7 +117,9 @@ int run_inspect(const options *options)
         return complain("out of memory");
     pthread_mutex_init(&inspector->lock, NULL);
     int status = EXIT_FINE;
-    for (uint32_t i = 0; status == EXIT_FINE && i < options->input_count; ++i)
+    /* All inputs belong to a recording, as for mica replay. */
+    uint32_t count = is_recording_file(options->inputs[0]) ? 1 : options->input_count;
+    for (uint32_t i = 0; status == EXIT_FINE && i < count; ++i)
         status = source_open(&inspector->sources[inspector->source_count++], options, options->inputs[i]) ? EXIT_FINE
                                                                                                           : EXIT_BAD;
     if (status == EXIT_FINE)

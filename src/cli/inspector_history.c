@@ -56,18 +56,24 @@ void history_clear(source *source)
     source->is_past = false;
 }
 
-bool history_find(source *source, uint64_t frame, uint32_t *out_position)
+bool history_find_kept(const source *source, uint64_t frame, uint32_t *out_position)
 {
     uint32_t low = 0, high = source->moment_count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (history_at(source, middle)->frame <= frame)
+        if (source->moments[(source->moment_first + middle) % MOMENTS_MAX].frame <= frame)
             low = middle + 1;
         else
             high = middle;
     }
     *out_position = low ? low - 1 : 0;
     return low != 0;
+}
+
+bool history_find(source *source, uint64_t frame, uint32_t *out_position)
+{
+    return source->replayed ? recording_find(source, frame, out_position)
+                            : history_find_kept(source, frame, out_position);
 }
 
 mica_result history_show(source *source, uint32_t position)
@@ -128,6 +134,7 @@ int answer_show(source *source, const micap_web_request *request, micap_json_wri
         return write_error(writer, 503, "the frame can't be restored: memory is short");
     if (!source->is_past)
         source_apply_pending(source);
+    pthread_cond_broadcast(&source->changed); /* a recording continues */
     micap_write(writer, "{\"frame\":%" PRIu64 ",\"live\":%s,\"ms\":%.3f}", history_at(source, position)->frame,
                 source->is_past ? "false" : "true", (double)(micap_clock_ns() - begin) / 1e6);
     return 200;
@@ -243,8 +250,8 @@ static void compare_entities(comparison *all, mica_world *world, mica_world *oth
 int answer_diff(source *source, const micap_web_request *request, micap_json_writer *writer)
 {
     uint32_t from, to;
-    if (!history_find(source, parameter_number(request, "from", 0), &from) ||
-        !history_find(source, parameter_number(request, "to", UINT64_MAX), &to))
+    uint64_t first = parameter_number(request, "from", 0), last = parameter_number(request, "to", UINT64_MAX);
+    if (!history_find(source, first, &from) || !history_find(source, last, &to) || !history_find(source, first, &from))
         return write_error(writer, 404, "the frame is older than the history");
     mica_snapshot_restore(source->world, history_at(source, from)->snapshot);
     mica_world *before = mica_world_clone(source->world);
@@ -264,13 +271,16 @@ int answer_diff(source *source, const micap_web_request *request, micap_json_wri
     return result == MICA_OK ? 200 : write_error(writer, 503, "memory is short");
 }
 
-/* The values of a field of an entity in the frames in which it changed, the newest first. Going back costs more with each frame, so it ends
+/* The values of a field of an entity in the frames up to the one that is shown in which it changed, the newest first. Going back costs more with each frame, so it ends
  * after some time; "first" is the oldest frame that was looked at. */
 int answer_changes(source *source, const micap_web_request *request, micap_json_writer *writer)
 {
     char name[256], path[256], *last = NULL;
     mica_entity entity;
-    uint32_t listed = 0, position = source->moment_count, last_position = 0;
+    uint32_t listed = 0, position;
+    uint64_t frame = 0, last_frame = 0;
+    if (source->moment_count) /* from what is shown backwards */
+        frame = history_at(source, source->is_past ? source->shown : source->moment_count - 1)->frame;
     micap_query_value(request->query, "component", name, sizeof name);
     micap_query_value(request->query, "field", path, sizeof path);
     mica_component component = mica_component_find(source->world, name);
@@ -278,8 +288,9 @@ int answer_changes(source *source, const micap_web_request *request, micap_json_
         return write_error(writer, 404, "there is no such component");
     micap_write(writer, "{\"changes\":[");
     uint64_t until = micap_clock_ns() + (uint64_t)CHANGES_MS_MAX * 1000000;
-    while (position-- && listed < CHANGES_MAX && micap_clock_ns() < until) {
-        if (mica_snapshot_restore(source->world, history_at(source, position)->snapshot) != MICA_OK)
+    for (bool is_there = true; is_there && listed < CHANGES_MAX && micap_clock_ns() < until;) {
+        if (!history_find(source, frame, &position) ||
+            mica_snapshot_restore(source->world, history_at(source, position)->snapshot) != MICA_OK)
             break;
         const void *value = mica_get_id(source->world, entity, component);
         mica_member member =
@@ -292,16 +303,18 @@ int answer_changes(source *source, const micap_web_request *request, micap_json_
         if (member.data)
             mica_value_write(member, text, length + 1);
         if (last && strcmp(last, text) != 0) {
-            micap_write(writer, "%s{\"frame\":%" PRIu64, listed++ ? "," : "", history_at(source, last_position)->frame);
+            micap_write(writer, "%s{\"frame\":%" PRIu64, listed++ ? "," : "", last_frame);
             write_values(writer, text, last);
         }
         free(last);
         last = text;
-        last_position = position;
+        last_frame = history_at(source, position)->frame;
+        is_there = position != 0;
+        if (is_there) /* each tick of a recording, also those that are not kept */
+            frame = source->replayed ? last_frame - 1 : history_at(source, position - 1)->frame;
     }
     free(last);
-    micap_write(writer, "],\"first\":%" PRIu64 "}",
-                source->moment_count ? history_at(source, last_position)->frame : 0);
+    micap_write(writer, "],\"first\":%" PRIu64 "}", last_frame);
     history_show_again(source);
     return 200;
 }

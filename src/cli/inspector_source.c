@@ -23,6 +23,7 @@ static void forget_world(source *source)
 {
     source_close_database(source);
     watches_clear(source);
+    events_clear(source);
     history_clear(source);
     mica_replica_destroy(source->replica);
     if (source->is_program)
@@ -67,6 +68,7 @@ static bool apply_delta(source *source, micap_reader reader)
     double seconds;
     memcpy(&seconds, &bits, sizeof seconds);
     history_push(source, frame, seconds);
+    events_observe(source);
     watches_sample(source, frame);
     char text[64];
     int length = snprintf(text, sizeof text, "0 ack %" PRIu64, version);
@@ -103,7 +105,10 @@ static bool keep_delta(source *source, const char *bytes, size_t count)
 static bool take_reply(source *source, micap_reader *reader)
 {
     size_t length;
-    source->reply = micap_reader_take_number(reader);
+    uint64_t number = micap_reader_take_number(reader);
+    if (!number) /* no request waits for it */
+        return true;
+    source->reply = number;
     source->reply_result = (mica_result)micap_reader_take_up_to(reader, MICA_ERROR_FILE);
     const char *text = micap_reader_take_text(reader, &length);
     if (!reader->failed)
@@ -123,6 +128,7 @@ static bool receive_locked(source *source, const char *bytes, size_t count)
     case MICAP_MESSAGE_DELTA:
         /* Not acknowledged before it is applied, so the program soon sends no further ones. */
         return source->is_past ? keep_delta(source, bytes + 1, count - 1) : apply_delta(source, reader);
+    case MICAP_MESSAGE_EVENTS: return events_receive(source, &reader);
     case MICAP_MESSAGE_STATS: return keep_bytes(&source->stats, &source->stats_bytes, bytes + 1, count - 1);
     case MICAP_MESSAGE_TIMELINE: return keep_bytes(&source->timeline, &source->timeline_bytes, bytes + 1, count - 1);
     case MICAP_MESSAGE_REPLY: return take_reply(source, &reader);
@@ -159,7 +165,7 @@ static void end(void *context)
     pthread_mutex_unlock(&source->lock);
 }
 
-static void wait_for_change(source *source, int seconds)
+void source_wait(source *source, int seconds)
 {
     struct timespec until;
     timespec_get(&until, TIME_UTC);
@@ -192,7 +198,8 @@ static void *keep_connected(void *context)
                 alive = time(NULL);
                 micap_web_client_send(client, "0 alive", 7);
             }
-            wait_for_change(source, 1);
+            events_ask(source);
+            source_wait(source, 1);
         }
         source->client = NULL;
         source->is_connected = false;
@@ -200,7 +207,7 @@ static void *keep_connected(void *context)
         micap_web_disconnect(client);
         pthread_mutex_lock(&source->lock);
         if (!source->is_stopping)
-            wait_for_change(source, RECONNECT_SECONDS);
+            source_wait(source, RECONNECT_SECONDS);
     }
     pthread_mutex_unlock(&source->lock);
     return NULL;
@@ -210,6 +217,8 @@ mica_result source_request(source *source, const char *line, const char *body, c
 {
     static _Atomic uint64_t numbers;
     *out_text = 0;
+    if (source->replayed)
+        return recording_request(source, line, body, out_text, capacity);
     if (!source->is_connected) {
         snprintf(out_text, capacity, "%s",
                  source->is_program ? "the program is not connected" : "a file can't be changed");
@@ -225,7 +234,7 @@ mica_result source_request(source *source, const char *line, const char *body, c
     free(text);
     time_t begin = time(NULL);
     while (sent && source->is_connected && source->reply != number && time(NULL) - begin < REQUEST_SECONDS_MAX)
-        wait_for_change(source, 1);
+        source_wait(source, 1);
     if (source->reply != number) {
         snprintf(out_text, capacity, "the program does not answer: it runs no frames");
         return MICA_ERROR_REFUSED;
@@ -256,6 +265,14 @@ bool source_open(source *source, const options *options, const char *origin)
     pthread_mutex_init(&source->lock, NULL);
     pthread_cond_init(&source->changed, NULL);
     snprintf(source->name, sizeof source->name, "program");
+    if (!source->is_program && is_recording_file(origin)) {
+        if (origin != options->inputs[0])
+            return complain("inspect: %s: a recording comes first, and then the levels that it began with", origin) ==
+                   EXIT_FINE;
+        const char *slash = strrchr(origin, '/');
+        snprintf(source->name, sizeof source->name, "%s", slash ? slash + 1 : origin);
+        return recording_open(source, options);
+    }
     if (!source->is_program)
         return open_file(source, options, origin);
     source->has_thread = pthread_create(&source->thread, NULL, keep_connected, source) == 0;
@@ -272,6 +289,7 @@ void source_close(source *source)
         pthread_join(source->thread, NULL);
     }
     forget_world(source);
+    recording_close(source);
     if (!source->is_program)
         file_world_close(&source->file);
     free(source->stats);

@@ -1,4 +1,4 @@
-/* What is observed while frames arrive, what wrote a value, and plots. */
+/* Values that are noted while frames arrive, what wrote a value, and plots. */
 #include "cli/inspector.h"
 #include "inspect/writers.h"
 #include "os/clock.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINTS_MAX = 20000, BACK_MS_MAX = 300, FRAMES_TRIED_MAX = 12, LISTED_MAX = 500, OBSERVED_MAX = 1024 };
+enum { POINTS_MAX = 20000, BACK_MS_MAX = 300, FRAMES_TRIED_MAX = 12 };
 
 /* The number in some bytes; NaN if they are not a number. */
 static double number_of(mica_kind kind, uint32_t bytes, const void *data)
@@ -53,53 +53,6 @@ static double watch_value(const source *source, const watch *watch)
                         : field_number(source->world, watch->entity, watch->component, watch->path);
 }
 
-static void hear(const mica_event *event)
-{
-    source *source = event->context;
-    source->happenings[source->happening_count % HAPPENINGS_MAX] = (happening){.number = source->happening_count + 1,
-                                                                               .frame = source->arriving,
-                                                                               .kind = event->kind,
-                                                                               .component = event->component,
-                                                                               .entity = event->entities[0],
-                                                                               .count = event->count};
-    ++source->happening_count;
-}
-
-static mica_observer observe_some(source *source, bool toggled)
-{
-    static const mica_event_kind kinds[] = {MICA_EVENT_ADD, MICA_EVENT_REMOVE, MICA_EVENT_DESTROY, MICA_EVENT_ENABLE,
-                                            MICA_EVENT_DISABLE};
-    mica_component components[OBSERVED_MAX];
-    uint32_t listed = 0;
-    for (mica_component component = 0; (component = mica_component_next(source->world, component));) {
-        const mica_type *type = mica_component_type(component);
-        if (type->storage != MICA_STORAGE_SINGLETON && (type->toggle || !toggled) && listed < OBSERVED_MAX)
-            components[listed++] = component;
-    }
-    mica_observer_def def = {.name = "inspector",
-                             .events = toggled ? kinds + 3 : kinds,
-                             .event_count = toggled ? 2 : 3,
-                             .components = components,
-                             .component_count = listed,
-                             .fn = hear,
-                             .context = source};
-    return listed ? mica_observer_add(source->world, &def) : (mica_observer){0};
-}
-
-/* Observes all components, once the first delta is there: it adds everything. */
-static void observe(source *source)
-{
-    uint32_t count = mica_world_get_stats(source->world).component_count;
-    if (source->observed_count == count)
-        return;
-    source->observed_count = count;
-    for (uint32_t i = 0; i < 2; ++i) {
-        if (source->observers[i].id)
-            mica_observer_remove(source->world, source->observers[i]);
-        source->observers[i] = observe_some(source, i == 1);
-    }
-}
-
 static void note(watch *watch, uint64_t frame, double value)
 {
     while (watch->count && watch->frames[(watch->first + watch->count - 1) % MOMENTS_MAX] >= frame)
@@ -115,7 +68,6 @@ static void note(watch *watch, uint64_t frame, double value)
 
 void watches_sample(source *source, uint64_t frame)
 {
-    observe(source);
     for (uint32_t i = 0; i < source->watch_count; ++i)
         note(&source->watches[i], frame, watch_value(source, &source->watches[i]));
 }
@@ -125,9 +77,6 @@ void watches_clear(source *source)
     for (uint32_t i = 0; i < source->watch_count; ++i)
         mica_query_destroy(source->watches[i].query);
     source->watch_count = 0;
-    memset(source->observers, 0, sizeof source->observers); /* the world ends */
-    source->observed_count = 0;
-    source->happening_count = 0;
 }
 
 /* Looks at past frames, as many as can be restored in some time, the newest first. */
@@ -234,31 +183,6 @@ int answer_watches(source *source, const micap_web_request *request, micap_json_
     return 200;
 }
 
-int answer_events(source *source, const micap_web_request *request, micap_json_writer *writer)
-{
-    static const char *const names[] = {"added", "set", "removed", "destroyed", "enabled", "disabled"};
-    uint64_t after = parameter_number(request, "after", 0), total = source->happening_count, listed = 0;
-    uint64_t number = total > HAPPENINGS_MAX ? total - HAPPENINGS_MAX : 0;
-    number = after > number && after <= total ? after : number;
-    if (total - number > LISTED_MAX)
-        number = total - LISTED_MAX;
-    micap_write(writer, "{\"total\":%" PRIu64 ",\"events\":[", total);
-    for (; number < total; ++number) {
-        const happening *one = &source->happenings[number % HAPPENINGS_MAX];
-        const char *name = mica_name_get(source->world, one->entity);
-        micap_write(writer, "%s{\"number\":%" PRIu64 ",\"frame\":%" PRIu64 ",\"kind\":\"%s\",\"component\":",
-                    listed++ ? "," : "", one->number, one->frame, names[one->kind]);
-        micap_write_string(writer, one->component ? mica_component_type(one->component)->name : "");
-        micap_write(writer, ",\"count\":%u,\"name\":", one->count);
-        micap_write_string(writer, name ? name : "");
-        micap_write(writer, ",\"entity\":");
-        write_handle(writer, one->entity);
-        micap_write(writer, "}");
-    }
-    micap_write(writer, "]}");
-    return 200;
-}
-
 int answer_timeline(source *source, const micap_web_request *request, micap_json_writer *writer)
 {
     (void)request;
@@ -273,6 +197,8 @@ int answer_branch(source *source, const micap_web_request *request, micap_json_w
     char line[64], text[400];
     uint32_t position;
     uint64_t frame = parameter_number(request, "frame", UINT64_MAX);
+    if (source->replayed)
+        return recording_branch(source, request, writer);
     if (!history_find(source, frame, &position))
         return write_error(writer, 404, "the frame is older than the history");
     snprintf(line, sizeof line, "branch %" PRIu64, history_at(source, position)->frame);
@@ -286,9 +212,23 @@ int answer_branch(source *source, const micap_web_request *request, micap_json_w
 }
 
 /* What changed a field in a frame, or in the frames since the moment before it, which the program did not send. */
+static int wrote_in_recording(source *source, const micap_web_request *request, micap_json_writer *writer)
+{
+    char component[256], field[256];
+    micap_writers_def def = {.path = field};
+    micap_query_value(request->query, "component", component, sizeof component);
+    micap_query_value(request->query, "field", field, sizeof field);
+    def.component = mica_component_find(source->world, component);
+    if (!def.component || !parameter_entity(request, "entity", &def.entity))
+        return write_error(writer, 404, "there is no such entity or component");
+    return recording_wrote(source, def, parameter_number(request, "frame", 0), writer);
+}
+
 int answer_wrote(source *source, const micap_web_request *request, micap_json_writer *writer)
 {
     char component[256], field[256], line[96], body[520];
+    if (source->replayed)
+        return wrote_in_recording(source, request, writer);
     char *text = malloc(REPLY_BYTES_MAX);
     mica_entity entity;
     uint32_t position;

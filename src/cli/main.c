@@ -163,17 +163,23 @@ const command commands[] = {
      "vEaNontJTYmruq", 0, INPUTS_MAX, run_sweep},
 #endif
 #ifdef MICA_WITH_INSPECT
-    {"inspect", "look into running programs, saves and levels",
-     "mica inspect [options] URL|FILE...\n\n"
+    {"inspect", "look into running programs, recordings, saves and levels",
+     "mica inspect [options] URL|FILE...\n"
+     "mica inspect --module LIBRARY... [options] RECORDING LEVEL.mica...\n\n"
      "Prints the address of a web page that shows entities, systems and memory, and past frames. A URL is what a program printed\n"
      "that calls mica_inspect_serve, or mica run --inspect: it can be paused and changed, too. When it ends, what it sent last\n"
      "stays, and when it is started again with the same port and token, mica inspect connects again. Ends with Ctrl-C.\n\n"
+     "A recording runs again, with the modules that made it and the levels it began with, as mica replay does.\n\n"
+     "  -m, --module LIBRARY   a module that made the recording\n"
+     "  -w, --workers COUNT    number of threads of a recording. Default: the number of cores\n"
+     "  -u, --skip-unknown     skip components that no module defines; without it they are an error\n"
      "  -P, --port PORT        of the page. Default: a free one\n"
      "  -k, --token TOKEN      of the page, 16 to 64 letters and digits. Default: a random one\n"
      "  -r, --root FOLDER      the folder of the resources that files refer to. Default: the folder of each file\n\n"
      "  mica inspect 'http://127.0.0.1:43817/?token=...'\n"
-     "  mica inspect before.mica after.mica\n",
-     "Pkr", 1, 16, run_inspect},
+     "  mica inspect before.mica after.mica\n"
+     "  mica inspect --module ./libgame.so run.micarec level.mica\n",
+     "Pkrmwu", 1, 16, run_inspect},
 #endif
 #ifdef MICA_WITH_SQL
     {"sql", "query or change a resource with SQL",

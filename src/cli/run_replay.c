@@ -1,5 +1,6 @@
 /* mica run, and mica replay, which takes the frames from a recording. */
 #include "cli/model.h"
+#include "cli/recorded_run.h"
 #include "json/json_writer.h"
 #include "mica/flow.h"
 #include "mica/recording.h"
@@ -225,17 +226,6 @@ int run_run(const options *options)
         status = print_results(&run);
     finish(&run);
     return status;
-}
-
-static mica_recording *load_recording(const char *path)
-{
-    mica_recording_error error;
-    mica_recording *recording = mica_recording_load(path, &error);
-    if (!recording && error.offset)
-        complain("%s: at byte %" PRIu64 ": %s", path, error.offset, error.text);
-    else if (!recording)
-        complain("%s: %s", path, error.text);
-    return recording;
 }
 
 static int replay(run *run)

@@ -205,8 +205,10 @@ static mica_result run_wrote(edit *edit)
     mica_component component = mica_component_find(edit->world, name);
     if (!component)
         return fail(edit, MICA_ERROR_UNKNOWN, "there is no such component");
+    edit->target->traffic.is_ignoring = true; /* what passes in a past frame has passed before */
     mica_result result = micap_past_find_writers(&edit->target->past, edit->world, frame, entity, component,
                                                  path ? path + 1 : "", &edit->target->answer);
+    edit->target->traffic.is_ignoring = false;
     if (result == MICA_OK)
         micap_bytes_put(&edit->target->answer, "", 1);
     else

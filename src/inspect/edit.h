@@ -4,6 +4,7 @@
 
 #include "inspect/breakpoint.h"
 #include "inspect/past.h"
+#include "inspect/traffic_log.h"
 
 #include <stddef.h>
 
@@ -14,6 +15,7 @@ typedef struct micap_edit_target {
     mica_world *world;
     micap_past past;
     micap_breakpoint breakpoint;
+    micap_traffic_log traffic;
     bool has_timeline;  /* a frame is traced now and then */
     micap_bytes answer; /* a text that is too long for the other one, or nothing */
 } micap_edit_target;

@@ -10,6 +10,7 @@ enum {
     MICAP_MESSAGE_TYPES = 'T',    /* all components: type_codec.h */
     MICAP_MESSAGE_DELTA = 'D',    /* frame, seconds, paused, then the bytes of a delta */
     MICAP_MESSAGE_STATS = 'S',    /* stats_text.h */
+    MICAP_MESSAGE_EVENTS = 'E',   /* frame, left out, then what micap_traffic_log_add writes */
     MICAP_MESSAGE_TIMELINE = 'L', /* a frame as a trace (mica/stats.h) */
     MICAP_MESSAGE_REPLY = 'R',    /* number of the request, result, text */
 };

@@ -30,6 +30,7 @@ struct mica_inspector {
     micap_edit_target target;
     bool keeps_past;
     bool is_tracing;
+    bool is_watching;  /* what passes through the world is listed */
     uint64_t trace_ns; /* when a frame was traced */
     mica_sender *sender;
     micap_web *web;
@@ -75,6 +76,15 @@ static void send_types(mica_inspector *inspector, micap_session *session)
     session->type_count = count;
 }
 
+/* Whether the thread of a connection still copies the last delta from the buffer of the sender. */
+static bool is_sender_in_use(const mica_inspector *inspector)
+{
+    bool is_in_use = false;
+    for (micap_session *session = inspector->sessions; session; session = session->next)
+        is_in_use |= micap_session_is_borrowing(session);
+    return is_in_use;
+}
+
 /* Deltas are encoded as fast as the client acknowledges them, so a slow client gets fewer, and larger ones. */
 static void send_delta(mica_inspector *inspector, micap_session *session)
 {
@@ -89,7 +99,10 @@ static void send_delta(mica_inspector *inspector, micap_session *session)
     micap_bytes_put64(head, seconds);
     micap_bytes_put64(head, delta.version);
     micap_bytes_put_number(head, mica_is_paused(inspector->world));
-    micap_session_send(session, head, delta.bytes, delta.byte_count);
+    if (inspector->sessions->next) /* the next one needs the buffer of the sender */
+        micap_session_send(session, head, delta.bytes, delta.byte_count);
+    else
+        micap_session_lend(session, head, delta.bytes, delta.byte_count);
     session->sent = delta.version;
     ++session->in_flight;
 }
@@ -114,6 +127,28 @@ static void acknowledge(micap_session *session, const char *version)
     }
 }
 
+static void reply(mica_inspector *inspector, micap_session *session, uint64_t number, mica_result result,
+                  const char *text)
+{
+    micap_bytes *head = begin(inspector, MICAP_MESSAGE_REPLY);
+    micap_bytes_put_number(head, number);
+    micap_bytes_put_number(head, (uint64_t)result);
+    micap_bytes_put_text(head, text);
+    micap_session_send(session, head, NULL, 0);
+}
+
+/* Requests of a connection that change nothing in the world. */
+static bool run_own_request(micap_session *session, const char *line)
+{
+    if (strncmp(line, "ack ", 4) == 0)
+        acknowledge(session, line + 4);
+    else if (strcmp(line, "events on") == 0 || strcmp(line, "events off") == 0)
+        session->wants_events = strcmp(line, "events on") == 0;
+    else
+        return strcmp(line, "alive") == 0;
+    return true;
+}
+
 /* "12 entity 4294967297\n{...}": the number comes back in the reply. */
 static void run_request(mica_inspector *inspector, micap_session *session, char *request)
 {
@@ -123,21 +158,13 @@ static void run_request(mica_inspector *inspector, micap_session *session, char 
     if (body)
         *body++ = 0;
     line += *line == ' ';
-    if (strncmp(line, "ack ", 4) == 0) {
-        acknowledge(session, line + 4);
-        return;
-    }
-    if (strcmp(line, "alive") == 0)
+    if (run_own_request(session, line))
         return;
     micap_bytes *answer = &inspector->target.answer;
     answer->count = 0;
     mica_result result =
         inspector->read_only ? MICA_ERROR_REFUSED : micap_edit_run(&inspector->target, line, body ? body : "", text);
-    micap_bytes *head = begin(inspector, MICAP_MESSAGE_REPLY);
-    micap_bytes_put_number(head, number);
-    micap_bytes_put_number(head, (uint64_t)result);
-    micap_bytes_put_text(head, answer->count && !answer->failed ? answer->data : text);
-    micap_session_send(session, head, NULL, 0);
+    reply(inspector, session, number, result, answer->count && !answer->failed ? answer->data : text);
 }
 
 static void run_requests(mica_inspector *inspector, micap_session *session)
@@ -189,6 +216,29 @@ static void trace(mica_inspector *inspector)
     inspector->target.has_timeline = inspector->is_tracing; /* the program may have a trace of its own */
 }
 
+/* Sends what passed through the world in the frame that has ended, to those that want to know. */
+static void send_events(mica_inspector *inspector)
+{
+    micap_traffic_log *log = &inspector->target.traffic;
+    bool is_wanted = false;
+    for (micap_session *session = inspector->sessions; session; session = session->next) {
+        is_wanted |= session->wants_events;
+        if (!session->wants_events || (!log->count && !log->left_out) || log->bytes.failed)
+            continue;
+        micap_bytes *head = begin(inspector, MICAP_MESSAGE_EVENTS);
+        micap_bytes_put64(head, mica_time_get(inspector->world).frame);
+        micap_bytes_put_number(head, log->left_out);
+        micap_session_send(session, head, log->bytes.data, log->bytes.count);
+    }
+    micap_traffic_log_clear(log);
+    if (is_wanted == inspector->is_watching)
+        return;
+    mica_result result = mica_traffic_watch(inspector->world, is_wanted ? micap_traffic_log_add : NULL, log);
+    inspector->is_watching = is_wanted && result == MICA_OK;
+    for (micap_session *session = inspector->sessions; result != MICA_OK && session; session = session->next)
+        session->wants_events = false; /* the program watches itself */
+}
+
 /* What is there only while an inspector is connected. */
 static void forget(mica_inspector *inspector)
 {
@@ -199,6 +249,10 @@ static void forget(mica_inspector *inspector)
     if (inspector->is_tracing)
         mica_trace_stop(inspector->world, NULL);
     inspector->is_tracing = false;
+    if (inspector->is_watching)
+        mica_traffic_watch(inspector->world, NULL, NULL);
+    inspector->is_watching = false;
+    micap_traffic_log_clear(&inspector->target.traffic);
 }
 
 static void after_frame(mica_world *world, void *context)
@@ -213,6 +267,7 @@ static void after_frame(mica_world *world, void *context)
     keep_stats(inspector, true);
     pthread_mutex_lock(&inspector->lock);
     trace(inspector);
+    send_events(inspector);
     if (micap_breakpoint_check(&inspector->target.breakpoint, world))
         for (micap_session *session = inspector->sessions; session; session = session->next)
             session->stats_ns = 0; /* they say why it is paused */
@@ -223,7 +278,8 @@ static void after_frame(mica_world *world, void *context)
     for (micap_session *session = inspector->sessions; session; session = session->next) {
         if (!session->has_hello)
             send_hello(inspector, session);
-        if (session->in_flight >= MICAP_DELTAS_IN_FLIGHT || !micap_session_is_idle(session))
+        if (session->in_flight >= MICAP_DELTAS_IN_FLIGHT || !micap_session_is_idle(session) ||
+            is_sender_in_use(inspector))
             continue;
         send_types(inspector, session);
         send_delta(inspector, session);
@@ -337,6 +393,7 @@ mica_inspector *mica_inspect_serve(mica_world *world, const mica_inspect_def *de
     snprintf(inspector->name, sizeof inspector->name, "%s", def->name ? def->name : "mica");
     micap_memory_init(&inspector->memory, (mica_allocator){0});
     inspector->head.memory = inspector->target.answer.memory = &inspector->memory;
+    inspector->target.traffic.bytes.memory = &inspector->memory;
     pthread_mutex_init(&inspector->lock, NULL);
     bool is_set = mica_after_frame(world, after_frame, inspector) == MICA_OK;
     inspector->sender = is_set ? mica_sender_create(world, &(mica_sender_def){.skip_without_rule = true}) : NULL;
@@ -363,6 +420,7 @@ void mica_inspect_stop(mica_inspector *inspector)
     mica_sender_destroy(inspector->sender);
     micap_bytes_free(&inspector->head);
     micap_bytes_free(&inspector->target.answer);
+    micap_bytes_free(&inspector->target.traffic.bytes);
     pthread_mutex_destroy(&inspector->lock);
     free(inspector);
 }

@@ -11,6 +11,33 @@ static void free_packets(micap_packet *packet)
     }
 }
 
+/* Takes what was lent into a message of its own, which replaces the packet. NULL if memory is short. */
+static micap_packet *join(micap_packet *packet)
+{
+    micap_packet *whole = malloc(sizeof *whole + packet->count + packet->lent_count + 1);
+    if (!whole)
+        return NULL;
+    *whole = (micap_packet){.count = packet->count + packet->lent_count};
+    memcpy(whole->bytes, packet->bytes, packet->count);
+    memcpy(whole->bytes + packet->count, packet->lent, packet->lent_count);
+    return whole;
+}
+
+/* Sends a packet and frees it. What was lent is copied here, so that the frame of the program does not wait for it. */
+static bool send_packet(micap_session *session, micap_packet *packet)
+{
+    micap_packet *whole = packet->lent ? join(packet) : packet;
+    if (packet->lent) {
+        free(packet);
+        pthread_mutex_lock(&session->lock);
+        session->is_borrowing = false;
+        pthread_mutex_unlock(&session->lock);
+    }
+    bool sent = whole && micap_socket_send(session->socket, false, whole->bytes, whole->count);
+    free(whole);
+    return sent;
+}
+
 /* Sends what is in the queue. Only this thread blocks while a peer is slow. */
 static void *write_all(void *context)
 {
@@ -22,16 +49,18 @@ static void *write_all(void *context)
         if (session->is_ending || session->has_failed)
             break;
         micap_packet *packet = session->outgoing;
-        pthread_mutex_unlock(&session->lock);
-        bool sent = micap_socket_send(session->socket, false, packet->bytes, packet->count);
-        pthread_mutex_lock(&session->lock);
         session->outgoing = packet->next;
         if (!session->outgoing)
             session->outgoing_end = &session->outgoing;
+        session->is_sending = true;
+        pthread_mutex_unlock(&session->lock);
+        bool sent = send_packet(session, packet);
+        pthread_mutex_lock(&session->lock);
+        session->is_sending = false;
         --session->outgoing_count;
-        free(packet);
         session->has_failed |= !sent;
     }
+    session->is_borrowing = false; /* what waits is not sent any more */
     pthread_mutex_unlock(&session->lock);
     return NULL;
 }
@@ -73,8 +102,7 @@ bool micap_session_receive(micap_session *session, const char *bytes, size_t cou
     micap_packet *packet = malloc(sizeof *packet + count + 1);
     if (!packet)
         return false;
-    packet->next = NULL;
-    packet->count = count;
+    *packet = (micap_packet){.count = count};
     memcpy(packet->bytes, bytes, count);
     packet->bytes[count] = 0;
     pthread_mutex_lock(&session->lock);
@@ -104,21 +132,26 @@ micap_packet *micap_session_take(micap_session *session)
     return requests;
 }
 
-void micap_session_send(micap_session *session, const micap_bytes *head, const void *bytes, size_t count)
+/* A packet that begins with `head`, and room for more. NULL if memory is short. */
+static micap_packet *begin_packet(const micap_bytes *head, size_t more)
 {
-    micap_packet *packet = head->failed ? NULL : malloc(sizeof *packet + head->count + count + 1);
+    micap_packet *packet = head->failed ? NULL : malloc(sizeof *packet + head->count + more + 1);
     if (packet) {
-        packet->next = NULL;
-        packet->count = head->count + count;
+        *packet = (micap_packet){.count = head->count};
         memcpy(packet->bytes, head->data, head->count);
-        if (count)
-            memcpy(packet->bytes + head->count, bytes, count);
     }
+    return packet;
+}
+
+/* Takes the packet; NULL fails the session. */
+static void add_packet(micap_session *session, micap_packet *packet)
+{
     pthread_mutex_lock(&session->lock);
     if (packet && session->outgoing_count < MICAP_SESSION_PACKETS_MAX) {
         *session->outgoing_end = packet;
         session->outgoing_end = &packet->next;
         ++session->outgoing_count;
+        session->is_borrowing |= packet->lent != NULL;
         pthread_cond_signal(&session->wakes);
     } else {
         free(packet);
@@ -127,10 +160,38 @@ void micap_session_send(micap_session *session, const micap_bytes *head, const v
     pthread_mutex_unlock(&session->lock);
 }
 
+void micap_session_send(micap_session *session, const micap_bytes *head, const void *bytes, size_t count)
+{
+    micap_packet *packet = begin_packet(head, count);
+    if (packet && count)
+        memcpy(packet->bytes + packet->count, bytes, count);
+    if (packet)
+        packet->count += count;
+    add_packet(session, packet);
+}
+
+void micap_session_lend(micap_session *session, const micap_bytes *head, const void *bytes, size_t count)
+{
+    micap_packet *packet = begin_packet(head, 0);
+    if (packet) {
+        packet->lent = bytes;
+        packet->lent_count = count;
+    }
+    add_packet(session, packet);
+}
+
+bool micap_session_is_borrowing(micap_session *session)
+{
+    pthread_mutex_lock(&session->lock);
+    bool is_borrowing = session->is_borrowing;
+    pthread_mutex_unlock(&session->lock);
+    return is_borrowing;
+}
+
 bool micap_session_is_idle(micap_session *session)
 {
     pthread_mutex_lock(&session->lock);
-    bool is_idle = !session->outgoing && !session->has_failed;
+    bool is_idle = !session->outgoing && !session->is_sending && !session->has_failed;
     pthread_mutex_unlock(&session->lock);
     return is_idle;
 }

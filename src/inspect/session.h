@@ -17,6 +17,8 @@ enum {
 /* A message in a queue. */
 typedef struct micap_packet {
     struct micap_packet *next;
+    const void *lent; /* bytes that follow, which the thread that sends copies; or NULL */
+    size_t lent_count;
     size_t count;
     char bytes[]; /* and a zero byte */
 } micap_packet;
@@ -32,6 +34,8 @@ typedef struct micap_session {
     size_t request_bytes;
     micap_packet *outgoing, **outgoing_end;
     uint32_t outgoing_count;
+    bool is_sending;   /* a packet that is no longer in the queue */
+    bool is_borrowing; /* a packet has lent bytes, which must stay */
     bool is_ending;
     /* The peer takes nothing: the session is over. The thread that reads from the socket ends it, with the next message, the end of the connection or
      * the timeout: civetweb closes the socket at once when another thread asks for it, while it is still used. */
@@ -42,6 +46,7 @@ typedef struct micap_session {
     uint64_t acknowledged;
     uint64_t sent;       /* version of the last delta: the base of the next one, since a connection loses nothing */
     uint32_t type_count; /* components it knows */
+    bool wants_events;   /* what passes through the world, as a list */
     uint64_t stats_ns;   /* when statistics were sent */
 } micap_session;
 
@@ -56,6 +61,9 @@ bool micap_session_receive(micap_session *session, const char *bytes, size_t cou
 micap_packet *micap_session_take(micap_session *session);
 /* Queues a message that begins with `head`. If memory is short, or too many messages wait, the session fails. */
 void micap_session_send(micap_session *session, const micap_bytes *head, const void *bytes, size_t count);
+/* The same, and the bytes are not copied yet: they must stay until micap_session_is_borrowing is false. There is one such message at a time. */
+void micap_session_lend(micap_session *session, const micap_bytes *head, const void *bytes, size_t count);
+bool micap_session_is_borrowing(micap_session *session);
 /* Whether everything was sent. */
 bool micap_session_is_idle(micap_session *session);
 

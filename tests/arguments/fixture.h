@@ -167,6 +167,10 @@ void on_view(mica_view *view);
 void on_each(mica_entity entity, void *const *columns, void *context);
 void on_event(const mica_event *event);
 void on_frame(mica_world *world, void *context);
+static inline void on_traffic(const mica_traffic *traffic, void *context)
+{
+    (void)traffic, (void)context;
+}
 bool on_arrow_bytes(const void *bytes, size_t byte_count, void *context);
 static inline void on_system(mica_world *world, mica_system system, void *context)
 {

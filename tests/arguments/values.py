@@ -152,6 +152,7 @@ TYPES = {
     # Functions of the program.
     "mica_after_frame_fn": optional("on_frame"),
     "mica_arrow_write_fn": handle("on_arrow_bytes"),
+    "mica_traffic_fn": optional("on_traffic"),
     "mica_after_system_fn": handle("on_system"),
     "mica_combine_fn": handle("on_combine"),
     "mica_compare_fn": handle("compare_floats"),

@@ -80,6 +80,11 @@ static void observe(const mica_event *seen)
         observed = hash_more(observed, seen->entities[i].index, 4);
 }
 
+static void count_traffic(const mica_traffic *traffic, void *context)
+{
+    ((uint64_t *)context)[mica_traffic_kind_name(traffic->kind) ? traffic->kind : MICA_TRAFFIC_KINDS] += traffic->count;
+}
+
 static mica_observer prepare(mica_world *world)
 {
     blows = mica_stream_create(world, MICA_STREAM_WITH(Blow, (.application = true)));
@@ -129,6 +134,8 @@ void check_communication(uint32_t worker_count)
     def.worker_count = worker_count;
     EXPECT(mica_flow_configure(world, &def) == MICA_OK);
     mica_observer observer = prepare(world);
+    uint64_t passed[MICA_TRAFFIC_KINDS + 1] = {0};
+    EXPECT(mica_traffic_watch(world, count_traffic, passed) == MICA_OK);
     observed = HASH_BASIS;
     for (uint32_t i = 0; i < 2500; ++i)
         mica_create(world, MICA_WITH(Count, {i}), MICA_WITH(Place, {0, 0}));
@@ -145,6 +152,9 @@ void check_communication(uint32_t worker_count)
         mica_destroy(world, mica_query_first(mica_query_create(world, MICA_QUERY(MICA_READ(Answer)))));
     }
     print_hash("observed", 0, observed);
+    EXPECT(passed[MICA_TRAFFIC_STREAM] && passed[MICA_TRAFFIC_MESSAGE] && passed[MICA_TRAFFIC_REQUEST]);
+    EXPECT(passed[MICA_TRAFFIC_OBSERVER] && !passed[MICA_TRAFFIC_KINDS]);
+    EXPECT(mica_traffic_watch(world, NULL, NULL) == MICA_OK);
     end(world, observer);
     close_world(world, 0);
 }

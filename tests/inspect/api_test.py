@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The API of mica inspect, on a running battle and on a file: api_test.py MICA INSPECTED SOURCE_DIR"""
+"""The API of mica inspect, on a running battle and on a file: api_test.py MICA INSPECTED SOURCE_DIR MODULE"""
 import pathlib
 import re
 import subprocess
@@ -10,7 +10,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from programs import PAGE_TOKEN, Battle, Tool
 
-TOOL, PROGRAM, SOURCE = sys.argv[1:4]
+TOOL, PROGRAM, SOURCE, MODULE = sys.argv[1:5]
 
 
 class Running(unittest.TestCase):
@@ -177,6 +177,26 @@ class Running(unittest.TestCase):
         self.assertEqual(self.tool.call("GET", "scatter", query="Place", x="Place.x")[0], 400)
         self.assertGreaterEqual(self.tool.get("history", points=0)["count"], 1)
 
+    def test_what_passes_through_the_program_is_listed(self):
+        captain = self.captain()
+        seen = {}
+
+        def listed(_):
+            for event in self.tool.get("events")["events"]:
+                seen.setdefault(event["kind"], []).append(event)
+            return {"stream", "message", "request", "event", "observer"} <= set(seen)
+
+        self.tool.wait(listed, "the captains shout")
+        shout = seen["stream"][0]
+        self.assertEqual((shout["what"], shout["entity"]), ("Shout", "0"))
+        self.assertIn("words", shout["value"])
+        cheer = next(one for one in seen["message"] if one["entity"] == captain)
+        self.assertEqual((cheer["what"], cheer["name"], cheer["value"]), ("Cheer", "captain", '{"volume": 100}'))
+        self.assertEqual((seen["request"][0]["what"], seen["request"][0]["key"]), ("scouts", "0"))
+        rally = seen["event"][0]
+        self.assertEqual((rally["event"], rally["component"], rally["value"]), (64, "Captain", '{"volume": 80}'))
+        self.assertIn(("hear_rally", 64), {(one["what"], one["event"]) for one in seen["observer"]})
+
     def test_sql_reads_and_nothing_else(self):
         found = self.tool.post("sql", "select name, count(*) as n from entities where name = 'captain'")
         self.assertEqual((found["columns"], found["rows"]), (["name", "n"], [["captain", 2]]))
@@ -193,7 +213,7 @@ class Running(unittest.TestCase):
         stats = self.tool.wait(lambda status: status["moments"] > 10, "frames") and self.tool.get("stats")
         names = [system["name"] for system in stats["systems"]]
         self.assertIn("spread", names)
-        self.assertTrue(all(system["file"].endswith("battle.c") for system in stats["systems"]))
+        self.assertTrue(all(system["file"].endswith(("battle.c", "inspected.c")) for system in stats["systems"] if not system["handlers"]))
         self.assertGreater(stats["world"]["bytes"], 0)
         archetypes = self.tool.get("memory")["archetypes"]
         self.assertIn(["Camp"], [archetype["components"] for archetype in archetypes])
@@ -262,6 +282,74 @@ class Files(unittest.TestCase):
                 run.kill()
                 run.wait()
                 run.stdout.close()
+
+    def test_a_recording_is_rewound_compared_and_branched(self):
+        with tempfile.TemporaryDirectory() as folder:
+            level, recording = pathlib.Path(folder, "level.mica"), pathlib.Path(folder, "run.micarec")
+            subprocess.run([TOOL, "compile", "-q", pathlib.Path(SOURCE, "examples/modules/level.json"), "-o", level], check=True)
+            subprocess.run([TOOL, "run", "-q", "-u", "-m", MODULE, "--frames", "8000", "-R", recording, level], check=True)
+            self.assertEqual(subprocess.run([TOOL, "inspect", "-m", MODULE, recording], capture_output=True, timeout=60, check=False).returncode, 2)
+            tool = Tool(TOOL, "-u", "-m", MODULE, str(recording), str(level))
+            try:
+                self.replayed(tool)
+            finally:
+                tool.end()
+
+    def replayed(self, tool):
+        status = tool.wait(lambda status: status["last"] == 8000, "all ticks run")
+        self.assertEqual((status["recording"], status["program"], status["read_only"], status["problem"]), (True, False, True, ""))
+        self.assertLess(status["moments"], 3600)  # so not each tick is kept
+        height = lambda: tool.post("sql", "select sum(value) from Height")["rows"][0][0]
+        last, sums = height(), {}
+        for frame in (4001, 3, 7999, 4001, 0, 3, 5550, 5551, 7999):
+            shown = tool.post("show", frame=frame)
+            self.assertEqual((shown["frame"], shown["live"]), (frame, False))
+            self.assertEqual(sums.setdefault(frame, height()), height())
+            self.assertEqual(tool.get("status")["frame"], frame)
+        self.assertEqual(len(set(sums.values())), len(sums))
+        tool.post("show")
+        self.assertEqual(height(), last)
+        self.assertEqual(tool.get("diff", **{"from": 4001, "to": 4002})["changed"], 2)
+        apple = tool.get("entity", path="apple")["id"]
+        changes = tool.get("changes", entity=apple, component="Height", field="value")["changes"]
+        self.assertEqual([change["frame"] for change in changes], list(range(8000, 7940, -1)))
+        for change in changes[:3]:
+            found = tool.get("wrote", entity=apple, component="Height", field="value", frame=change["frame"])["changes"]
+            self.assertEqual([(one["kind"], one["systems"][0]["system"], one["after"]) for one in found], [("system", "move", change["after"])])
+        tool.post("show", frame=100)
+        changes = tool.get("changes", entity=apple, component="Height", field="value")["changes"]
+        self.assertEqual(changes[0]["frame"], 100)  # from the tick that is shown backwards
+        tool.post("show")
+        self.assertEqual(tool.call("GET", "wrote", entity=apple, component="Heigt", field="value", frame=3)[0], 404)
+        self.assertEqual(tool.call("GET", "wrote", entity=apple, component="Height", field="value", frame=0)[0], 404)
+        status, error = tool.call("POST", "control", "", do="create")
+        self.assertEqual(status, 409)
+        self.assertIn("branch", error["error"])
+        self.assertEqual([system["name"] for system in tool.get("stats")["systems"]], ["fall", "move"])
+        self.branched(tool, apple, height)
+
+    def branched(self, tool, apple, height):
+        tool.post("branch", frame=4001)
+        status = tool.get("status")
+        self.assertEqual((status["frame"], status["paused"], status["branched"], status["read_only"]), (4001, True, True, False))
+        tool.post("control", '{"components": {"Height": {"value": 50}}}', do=f"entity {apple}")
+        tool.post("control", do="step")
+        tool.wait(lambda status: status["last"] == 4002 and status["paused"], "one frame runs")
+        self.assertGreater(height(), 49)
+        found = tool.get("wrote", entity=apple, component="Height", field="value", frame=4002)["changes"]
+        self.assertEqual([(one["kind"], one["before"]) for one in found], [("system", 50)])
+        tool.post("control", "Height", do="break")
+        tool.post("control", do="pause off")
+        tool.wait(lambda status: status["last"] > 4010, "the branch runs")
+        tool.post("show", frame=4003)
+        self.assertGreater(height(), 49)
+        tool.post("branch", frame=4000)  # also before the first branch
+        self.assertEqual(tool.get("status")["last"], 4000)
+        tool.post("branch", back=1)
+        status = tool.wait(lambda status: status["last"] == 8000, "the recording runs again")
+        self.assertEqual((status["branched"], status["problem"]), (False, ""))
+        self.assertEqual(tool.call("POST", "branch", "", frame=1 << 40)[0], 200)  # the last tick
+        tool.post("branch", back=1)
 
     def test_wrong_inputs_are_reported(self):
         for arguments, text in ((["nothing.mica"], "nothing.mica"), (["--token", "short", "x.mica"], ""), ([], "expected")):

@@ -79,6 +79,7 @@ struct mica_world {
     /* Called when the world begins to use a component that hides entities; NULL: no module wants to know. False if memory is
      * short. */
     bool (*hides)(mica_world *world, mica_component component);
+    struct micap_traffic_watch *traffic; /* is told what passes through the world: mica/traffic.h; NULL: none */
     micap_hook destroy_hook;
     struct micap_watch *destroy_watches;
     micap_module modules[MICAP_MODULES];

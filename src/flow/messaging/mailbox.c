@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "core/query/query_join.h"
 #include "core/world/report.h"
+#include "flow/messaging/traffic.h"
 #include "flow/schedule/access_conflict.h"
 #include "flow/schedule/dependency_graph.h"
 #include "flow/schedule/flow.h"
@@ -142,9 +143,12 @@ static bool fill_mailboxes(micap_messages *messages, micap_segment *segment)
     uint32_t number = 0;
     micap_queue_span *span = NULL;
     for (const micap_queued_message *message = NULL;
-         (message = micap_message_queue_next(&messages->queue, &span, message));)
+         (message = micap_message_queue_next(&messages->queue, &span, message));) {
+        if (MICAP_UNLIKELY(world->traffic))
+            micap_traffic_tell_message(world, message);
         if (!add_message(messages, message, number++))
             return false;
+    }
     segment->has_inactive = false;
     for (uint32_t i = 0; i < segment->system_count; ++i) {
         micap_system *system = segment->systems[i];

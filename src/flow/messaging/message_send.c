@@ -4,6 +4,7 @@
 #include "core/events/hooks.h"
 #include "core/world/report.h"
 #include "flow/messaging/mailbox.h"
+#include "flow/messaging/traffic.h"
 #include "flow/schedule/listener.h"
 
 /* Returns the frame that handlers see outside of systems. */
@@ -49,6 +50,8 @@ static void deliver(micap_messages *messages, const micap_queued_message *queued
 {
     mica_world *world = messages->world;
     const micap_message_kind *kind = micap_message_kind_of(messages, queued->component);
+    if (MICAP_UNLIKELY(world->traffic))
+        micap_traffic_tell_message(world, queued);
     if (!kind)
         return;
     mica_frame frame = frame_now(world);

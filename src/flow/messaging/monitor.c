@@ -9,6 +9,7 @@
 #include "core/storage/rows.h"
 #include "core/world/callback.h"
 #include "core/world/report.h"
+#include "flow/messaging/traffic.h"
 
 enum {
     TABLE_FIRST = 16,
@@ -43,6 +44,7 @@ typedef struct note {
 } note;
 
 struct micap_monitor {
+    const char *name;
     mica_query *query; /* for its terms */
     mica_event_fn fn;
     void *context;
@@ -253,6 +255,8 @@ static void tell(mica_world *world, const micap_monitor *monitor, mica_event_kin
     mica_event event = {
         .world = world, .kind = kind, .count = count, .entities = entities, .context = monitor->context};
     uint32_t depth = micap_callback_begin(world);
+    if (MICAP_UNLIKELY(world->traffic))
+        micap_traffic_tell_observer(monitor->name, &event);
     monitor->fn(&event);
     micap_callback_end(world, depth);
 }
@@ -460,7 +464,7 @@ micap_monitor *micap_monitor_create(mica_world *world, const mica_observer_def *
         micap_fail_memory(world, "monitor");
         return NULL;
     }
-    *fresh = (micap_monitor){.query = query, .fn = def->fn, .context = def->context, .is_told = is_told};
+    *fresh = (micap_monitor){.name = name, .query = query, .fn = def->fn, .context = def->context, .is_told = is_told};
     if (watch_terms(world, fresh))
         return fresh;
     micap_monitor_destroy(world, fresh, false);

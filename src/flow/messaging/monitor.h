@@ -17,7 +17,8 @@ static inline bool micap_is_of_monitor(mica_event_kind event)
 }
 
 /* Creates a monitor of the terms of a def, whose events are known to be valid; `is_told` has bits 1 << 0 for MATCH and 1 << 1 for
- * UNMATCH. NULL with a report if the terms are invalid or memory is short. */
+ * UNMATCH. NULL with a report if the terms are invalid or memory is short. The name is not
+ * copied. */
 micap_monitor *micap_monitor_create(mica_world *world, const mica_observer_def *def, const char *name,
                                     uint32_t is_told);
 /* `is_world_ending`: the world frees its queries and watches itself. */

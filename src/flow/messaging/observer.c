@@ -10,9 +10,18 @@
 #include "core/world/report.h"
 #include "flow/messaging/existing_matches.h"
 #include "flow/messaging/monitor.h"
+#include "flow/messaging/traffic.h"
 #include "flow/messaging/user_event.h"
+#include "flow/schedule/flow.h"
 #include "flow/schedule/job_run.h"
 #include "flow/schedule/listener.h"
+
+static void call(const micap_subject *subject, const mica_event *event)
+{
+    if (MICAP_UNLIKELY(event->world->traffic))
+        micap_traffic_tell_observer(subject->name, event);
+    subject->fn(event);
+}
 
 /* Calls an observer for a part of the entities of an event. */
 static void call_part(const micap_subject *subject, const mica_event *all, uint32_t begin, uint32_t count)
@@ -22,7 +31,7 @@ static void call_part(const micap_subject *subject, const mica_event *all, uint3
     some.entities = all->entities + begin;
     if (all->values)
         some.values = (char *)all->values + (size_t)begin * micap_type_of(all->component)->type.size_bytes;
-    subject->fn(&some);
+    call(subject, &some);
 }
 
 /* Calls an observer whose filter names pools or other entities, which are asked for one entity after the other. */
@@ -88,7 +97,7 @@ void micap_subject_call(micap_subject *subject, mica_event *seen)
     if (subject->filter)
         call_filtered(subject, seen);
     else
-        subject->fn(seen);
+        call(subject, seen);
 }
 
 static void watch_seen(micap_watch *watch, mica_event *event)
@@ -103,6 +112,7 @@ static size_t bytes_of(uint64_t subject_count)
 
 static void release_memory(mica_world *world, micap_observer *observer)
 {
+    micap_flow_free_text(world, observer->name);
     micap_release(&world->memory, observer, bytes_of(observer->subject_capacity), MICAP_ARRAY_ALIGNMENT);
 }
 
@@ -292,6 +302,7 @@ static void add_subject(micap_observer *observer, const mica_observer_def *def, 
     observer->subjects[observer->subject_count++] = (micap_subject){.watch.seen = watch_seen,
                                                                     .fn = def->fn,
                                                                     .context = def->context,
+                                                                    .name = observer->name,
                                                                     .filter = observer->filter,
                                                                     .event = event,
                                                                     .component = component};
@@ -320,8 +331,14 @@ static micap_observer *make(mica_world *world, const mica_observer_def *def, con
         return NULL;
     }
     fresh->subject_capacity = (uint32_t)capacity;
+    fresh->name = micap_flow_copy_text(world, wanted->name);
+    if (!fresh->name) {
+        release_memory(world, fresh);
+        micap_fail_memory(world, "observer");
+        return NULL;
+    }
     if (wanted->told_by_monitor) {
-        fresh->monitor = micap_monitor_create(world, def, wanted->name, wanted->told_by_monitor);
+        fresh->monitor = micap_monitor_create(world, def, fresh->name, wanted->told_by_monitor);
         if (fresh->monitor)
             return fresh;
         release_memory(world, fresh);

@@ -16,6 +16,7 @@ typedef struct micap_subject {
     micap_watch watch; /* first; for events of the world */
     mica_event_fn fn;
     void *context;
+    const char *name;   /* of the observer */
     mica_query *filter; /* NULL: none */
     /* Whether the filter matches the archetype of the last event: mostly the next event has the same. */
     const micap_archetype *last_archetype;
@@ -26,6 +27,7 @@ typedef struct micap_subject {
 
 typedef struct micap_observer {
     struct micap_observer *next;
+    char *name;
     mica_query *filter;            /* NULL: none */
     struct micap_monitor *monitor; /* NULL: it is none; otherwise it has no subjects */
     uint32_t id;

@@ -7,6 +7,7 @@
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "flow/messaging/stream.h"
+#include "flow/messaging/traffic.h"
 #include "flow/schedule/listener.h"
 #include "flow/schedule/system.h"
 #include "mica/request.h"
@@ -167,6 +168,23 @@ static uint32_t make_groups(mica_requests *requests, uint32_t count)
     return groups;
 }
 
+static void tell_groups(const mica_requests *requests, uint32_t groups)
+{
+    for (uint32_t i = 0; i < groups; ++i) {
+        uint32_t first = requests->groups[i].begin, bytes = requests->question->type.size_bytes;
+        mica_traffic traffic = {.world = requests->world,
+                                .kind = MICA_TRAFFIC_REQUEST,
+                                .name = requests->questions->name,
+                                .entity = requests->askers[first],
+                                .key = requests->entries[first].key,
+                                .count = requests->groups[i].end - first,
+                                .type = &requests->question->type,
+                                .values = requests->question_values + first * (size_t)bytes,
+                                .value_bytes = bytes};
+        micap_traffic_tell(requests->world, &traffic);
+    }
+}
+
 static void answer_groups(uint32_t begin, uint32_t end, void *context)
 {
     const mica_requests *requests = context;
@@ -220,6 +238,8 @@ static mica_result handle(mica_requests *requests)
             requests->entries[count] = (question_entry){asked->key, asked, count};
         }
     uint32_t groups = make_groups(requests, count);
+    if (MICAP_UNLIKELY(requests->world->traffic))
+        tell_groups(requests, groups);
     requests->is_handling = true;
     mica_defer(requests->world); /* what handlers change is applied before the answers */
     if (requests->in_order)

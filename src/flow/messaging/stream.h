@@ -25,6 +25,7 @@ typedef struct micap_stream_reader {
 struct mica_stream {
     mica_world *world; /* first: a system that uses the stream compares it with its own */
     mica_stream *next; /* of the world, in the order they were created */
+    uint64_t told;     /* the end of what mica/traffic.h was told */
     uint64_t number;   /* unique in the world: an address may be reused, a number is not */
     char *name;
     size_t name_bytes;

@@ -4,6 +4,7 @@
 #include "core/world/world.h"
 #include "core/world/world_hash.h"
 #include "flow/messaging/stream_snapshot.h"
+#include "flow/messaging/traffic.h"
 #include "flow/schedule/flow.h"
 #include "flow/schedule/system.h"
 #include "type/owned.h"
@@ -91,6 +92,8 @@ static void drop_old_messages(mica_stream *stream)
 static void frame_begin(mica_world *world, void *state)
 {
     micap_streams *streams = state;
+    if (MICAP_UNLIKELY(world->traffic))
+        micap_traffic_tell_streams(streams);
     ++streams->frame;
     streams->is_in_frame = true;
     bool all_known = update_all_readers(world, streams);
@@ -103,9 +106,10 @@ static void frame_begin(mica_world *world, void *state)
 
 static void frame_end(mica_world *world, void *state)
 {
-    (void)world;
     micap_streams *streams = state;
     streams->is_in_frame = false;
+    if (MICAP_UNLIKELY(world->traffic)) /* of the last flush */
+        micap_traffic_tell_streams(streams);
 }
 
 static bool phase_begin(mica_world *world, void *state)
@@ -128,10 +132,12 @@ static bool phase_begin(mica_world *world, void *state)
 
 static void phase_end(mica_world *world, void *state)
 {
-    (void)world;
     micap_streams *streams = state;
-    for (mica_stream *stream = streams->first; stream; stream = stream->next) {
+    for (mica_stream *stream = streams->first; stream; stream = stream->next)
         micap_queue_commit(&stream->queue);
+    if (MICAP_UNLIKELY(world->traffic)) /* before messages are dropped */
+        micap_traffic_tell_streams(streams);
+    for (mica_stream *stream = streams->first; stream; stream = stream->next) {
         for (uint32_t i = 0; i < stream->reader_count; ++i) {
             micap_stream_reader *reader = &stream->readers[i];
             reader->span = reader->sequence_span ? reader->sequence_span : reader->span;

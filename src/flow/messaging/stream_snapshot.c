@@ -119,6 +119,7 @@ void micap_streams_load(mica_world *world, void *state, const void *data)
         micap_queue_load(&stream->queue, old ? old->queue : NULL);
         stream->lost_bytes = old ? old->lost_bytes : 0;
         atomic_store_explicit(&stream->missed, old ? old->missed : 0, memory_order_relaxed);
+        stream->told = stream->queue.end;
         load_readers(stream, old);
     }
 }

@@ -10,6 +10,7 @@
 #include "core/storage/rows.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
+#include "flow/messaging/traffic.h"
 #include "flow/schedule/listener.h"
 #include "type/owned.h"
 
@@ -25,7 +26,8 @@ typedef struct user_event {
     mica_entity entity; /* nil: none */
     uint32_t data_bytes;
     uint32_t generation; /* how many events led to it */
-    mica_component owns; /* the type of the data, if that has text or lists; else 0 */
+    mica_component type; /* of the data; 0: not known */
+    bool owns;           /* the data has text or lists */
     bool propagates;
 } user_event;
 
@@ -43,7 +45,7 @@ static size_t bytes_of(const user_event *event)
 static void release_data(user_event *event)
 {
     if (event->owns)
-        micap_owned_release(&micap_type_of(event->owns)->type, event + 1, 1);
+        micap_owned_release(&micap_type_of(event->type)->type, event + 1, 1);
 }
 
 /* The subject of an observer that an event is for, or NULL. */
@@ -77,12 +79,29 @@ static void call_observers(mica_world *world, const micap_observers *observers, 
     }
 }
 
+static void tell(mica_world *world, const user_event *event, const void *data)
+{
+    mica_traffic traffic = {.world = world,
+                            .kind = MICA_TRAFFIC_EVENT,
+                            .name = "",
+                            .event = event->kind,
+                            .component = event->component,
+                            .entity = event->entity,
+                            .count = 1,
+                            .type = event->type ? &micap_type_of(event->type)->type : NULL,
+                            .values = event->type ? data : NULL,
+                            .value_bytes = event->data_bytes};
+    micap_traffic_tell(world, &traffic);
+}
+
 /* Delivers an event to the observers of its entity and, if it propagates, of the entities above. These stay where they are
  * meanwhile, because the world records. */
 static void deliver(mica_world *world, micap_observers *observers, const user_event *event, const void *data)
 {
     if (!mica_is_nil(event->entity) && !mica_is_alive(world, event->entity))
         return;
+    if (MICAP_UNLIKELY(world->traffic))
+        tell(world, event, data);
     mica_location location = micap_noted_place();
     uint32_t depth = micap_callback_begin(world);
     observers->is_delivering = true;
@@ -229,7 +248,7 @@ static bool record(mica_commands *commands, const user_event *event, const void 
     note->event.generation = 1 + (observers ? observers->generation : 0);
     if (event->data_bytes)
         memcpy(note + 1, data, event->data_bytes);
-    if (!event->owns || micap_owned_retain(&micap_type_of(event->owns)->type, note + 1, 1))
+    if (!event->owns || micap_owned_retain(&micap_type_of(event->type)->type, note + 1, 1))
         return true;
     micap_recording_forget_notes(&commands->recording, last);
     micap_fail_memory(world, "event");
@@ -261,7 +280,8 @@ static void measure(user_event *event, const mica_value *data)
     if (!data->data)
         return;
     event->data_bytes = data->size_bytes ? data->size_bytes : micap_type_of(data->component)->type.size_bytes;
-    event->owns = data->component && micap_type_of(data->component)->owns ? data->component : 0;
+    event->type = data->component;
+    event->owns = data->component && micap_type_of(data->component)->owns;
 }
 
 /* Delivers an event, or records it. */

@@ -30,6 +30,7 @@
 #include "core/world/module.h"
 #include "flow/schedule/listener.h"
 #include "mica/frame.h"
+#include "mica/traffic.h"
 
 #include <stdatomic.h>
 
@@ -37,6 +38,12 @@ struct micap_phase;
 struct micap_segment;
 struct micap_system;
 struct micap_worker_pool;
+
+/* The function that is told what passes through the world: mica/traffic.h. */
+typedef struct micap_traffic_watch {
+    mica_traffic_fn fn; /* NULL: no one */
+    void *context;
+} micap_traffic_watch;
 
 typedef struct micap_flow {
     mica_world *world;
@@ -67,7 +74,8 @@ typedef struct micap_flow {
 
     mica_after_frame_fn after_frame; /* NULL: none */
     void *after_frame_context;
-    bool is_after_frame; /* it is running */
+    bool is_after_frame;         /* it is running */
+    micap_traffic_watch traffic; /* the world points to it while there is one */
 
     /* All rows of the world, cut into partitions of equally many rows: see job_plan.h. */
     uint64_t *first_rows; /* by archetype id: rows of the archetypes before it */

@@ -1,6 +1,8 @@
 /* Streams, messages and requests. */
 #include "program.h"
 
+#include "mica/value.h"
+
 /* The stream, made when it is not there. */
 static mica_stream *take_stream(program *program, scene *scene)
 {
@@ -161,6 +163,29 @@ static void requests_handle(program *program, scene *scene)
         mica_requests_handle(scene->requests);
 }
 
+/* Values are whole while they pass. */
+static void look(const mica_traffic *traffic, void *context)
+{
+    const scene *scene = context;
+    const program *program = scene->program;
+    const char *values = traffic->values;
+    EXPECT(program, traffic->world == scene->world && mica_traffic_kind_name(traffic->kind),
+           "traffic is of another world or of no kind");
+    for (uint32_t i = 0; values && traffic->type && i < traffic->count; ++i) {
+        mica_member member = mica_member_of_type(traffic->type, (void *)(values + (size_t)i * traffic->value_bytes));
+        EXPECT(program, mica_value_write(member, NULL, 0), "a value that passes has no text");
+        if (strcmp(traffic->type->name, "FuzzPing") == 0)
+            EXPECT(program, fuzz_ping_is_whole(member.data), "a value that passes is not what was sent");
+    }
+}
+
+static void traffic_watch(program *program, scene *scene)
+{
+    (void)program;
+    if (mica_traffic_watch(scene->world, look, scene) == MICA_ERROR_EXISTS)
+        mica_traffic_watch(scene->world, NULL, NULL);
+}
+
 const operation message_operations[] = {
     {"stream_destroy", stream_destroy, 0},
     {"stream_emit", stream_emit, IN_BODY},
@@ -173,5 +198,6 @@ const operation message_operations[] = {
     {"requests_create", requests_create, 0},
     {"request_post", request_post, IN_BODY},
     {"requests_handle", requests_handle, IN_BODY},
+    {"traffic_watch", traffic_watch, 0},
 };
 OPERATIONS(message)

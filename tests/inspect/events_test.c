@@ -1,0 +1,95 @@
+/* What passes through a program, as inspectors see it. */
+#include "viewer.h"
+
+typedef struct Hit { mica_entity target; mica_text cause; } Hit;
+MICA_STRUCT(Hit, target, cause)
+
+/* Runs frames until a list of events has a text, or until a number of frames has passed. */
+static bool hears(mica_world *world, viewer *viewer, const char *text, uint32_t frames)
+{
+    bool is_there = false;
+    for (uint32_t i = 0; i < frames && !is_there; ++i) {
+        mica_step(world, 0.25f);
+        micap_sleep_ns(1000000);
+        pthread_mutex_lock(&viewer->lock);
+        is_there = strstr(viewer->events, text) != NULL;
+        pthread_mutex_unlock(&viewer->lock);
+    }
+    return is_there;
+}
+
+static void hear_hit(const mica_event *event)
+{
+    (void)event;
+}
+
+static void ignore(const mica_traffic *traffic, void *context)
+{
+    (void)traffic, (void)context;
+}
+
+START_TEST(what_passes_through_the_world_is_listed_on_request)
+{
+    reports heard;
+    mica_entity anna;
+    mica_world *world = open_town(&heard, &anna);
+    mica_stream *hits = mica_stream_create(world, MICA_STREAM(Hit));
+    mica_observer_add(world, &(mica_observer_def){.name = "ouch", .event = MICA_EVENT_USER, .fn = hear_hit});
+    mica_inspector *inspector = serve(world, (mica_inspect_def){.read_only = true});
+    viewer viewer;
+    open_viewer(&viewer, mica_inspect_url(inspector));
+    mica_event_emit(world, MICA_EVENT_USER, MICA_ID(Spot), anna, (mica_value){0});
+    run_deltas(world, &viewer, 2);
+    ck_assert_str_eq(viewer.events, ""); /* it was not asked for */
+    micap_web_client_send(viewer.client, "0 events on", 11);
+    char expected[600], words[500];
+    memset(words, 'o', sizeof words);
+    words[sizeof words - 1] = 0;
+    for (uint32_t i = 0; i < 2000 && !strstr(viewer.events, "ouch"); ++i) { /* the request takes a while */
+        mica_event_emit(world, MICA_EVENT_USER, MICA_ID(Spot), anna, (mica_value){0});
+        mica_step(world, 0.25f);
+        micap_sleep_ns(1000000);
+    }
+    snprintf(expected, sizeof expected, "event  64 Spot #%u 0 1 ; observer ouch 64 Spot #%u 0 1 ; ", anna.index,
+             anna.index);
+    ck_assert(hears(world, &viewer, expected, 1000));
+    mica_stream_push(hits, Hit, {anna, mica_text_of("rain")});
+    ck_assert(hears(world, &viewer, "\"cause\": \"rain\"}; ", 1000));
+    mica_stream_push(hits, Hit, {anna, mica_text_of(words)}); /* its text is cut */
+    ck_assert(hears(world, &viewer, "ooo; ", 1000));
+    for (uint32_t i = 0; i < 100; ++i)
+        mica_event_emit(world, MICA_EVENT_USER, 0, mica_nil(), (mica_value){0});
+    mica_stream_push(hits, Hit, {anna, mica_text_of("snow")}); /* is not crowded out by the others */
+    ck_assert(hears(world, &viewer, "snow", 1000));
+    ck_assert_uint_eq(viewer.left_out, 2 * (100 - MICAP_TRAFFIC_SAME_MAX));
+    micap_web_client_send(viewer.client, "0 events off", 12);
+    run_deltas(world, &viewer, 20);
+    ck_assert_int_eq(mica_traffic_watch(world, ignore, NULL), MICA_OK); /* the inspector has none any more */
+    close_viewer(&viewer);
+    mica_inspect_stop(inspector);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_program_that_watches_its_traffic_itself_lists_none)
+{
+    reports heard;
+    mica_entity anna;
+    mica_world *world = open_town(&heard, &anna);
+    ck_assert_int_eq(mica_traffic_watch(world, ignore, NULL), MICA_OK);
+    mica_inspector *inspector = serve(world, (mica_inspect_def){0});
+    viewer viewer;
+    open_viewer(&viewer, mica_inspect_url(inspector));
+    micap_web_client_send(viewer.client, "0 events on", 11);
+    ck_assert_int_eq(ask(world, &viewer, "pause off"), MICA_OK);
+    run_deltas(world, &viewer, 2);
+    expect_report(&heard, MICA_ERROR_EXISTS, "traffic_watch");
+    ck_assert_str_eq(viewer.events, "");
+    close_viewer(&viewer);
+    mica_inspect_stop(inspector);
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(events, what_passes_through_the_world_is_listed_on_request,
+           a_program_that_watches_its_traffic_itself_lists_none)
