@@ -380,6 +380,37 @@ START_TEST(a_trace_is_written_to_an_open_file)
 }
 END_TEST
 
+START_TEST(a_part_of_a_trace_names_its_process_and_what_is_missing)
+{
+    faulty_allocator allocator;
+    reports heard;
+    faulty_allocator_init(&allocator);
+    mica_world_def def = mica_world_def_default();
+    def.allocator = faulty_allocator_interface(&allocator);
+    mica_world *world = open_world_with(&heard, def);
+    FILE *file = tmpfile();
+    ck_assert_int_eq(mica_trace_stop_part(world, 7, "part", file), MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "no trace was started");
+    ck_assert_int_eq(mica_trace_stop_part(world, 7, NULL, file), MICA_ERROR_INVALID);
+    expect_report(&heard, MICA_ERROR_INVALID, "name");
+    mica_step(world, 1);
+    mica_trace_start(world);
+    faulty_allocator_fail_at(&allocator, 1, false);
+    mica_step(world, 1); /* there is no room for its event */
+    faulty_allocator_fail_at(&allocator, 0, false);
+    ck_assert_int_eq(mica_trace_stop_part(world, 7, "part", file), MICA_OK);
+    char text[4096] = "";
+    rewind(file);
+    ck_assert_uint_gt(fread(text, 1, sizeof text - 1, file), 0);
+    ck_assert_ptr_nonnull(
+        strstr(text, ",\n{\"ph\":\"M\",\"pid\":7,\"name\":\"process_name\",\"args\":{\"name\":\"part\"}}"));
+    ck_assert_ptr_nonnull(strstr(text, "1 events missed"));
+    fclose(file);
+    forget_reports(&heard);
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(a_watched_frame_needs_memory)
 {
     faulty_allocator allocator;
@@ -407,5 +438,6 @@ END_TEST
 TEST_SUITE(stats, what_systems_did_is_counted_frame_by_frame, recorded_changes_are_counted,
            a_table_has_a_line_per_system_in_the_order_they_run, a_trace_has_an_event_per_piece_of_work,
            a_trace_is_not_stopped_inside_a_frame, a_trace_that_cannot_be_written_is_reported,
-           a_frame_is_watched_system_by_system, a_trace_is_written_to_an_open_file, a_watched_frame_needs_memory,
+           a_frame_is_watched_system_by_system, a_trace_is_written_to_an_open_file,
+           a_part_of_a_trace_names_its_process_and_what_is_missing, a_watched_frame_needs_memory,
            running_out_of_memory_only_costs_the_measurement)
