@@ -1,7 +1,7 @@
 .DEFAULT_GOAL := help
 .PHONY: playground playground-demo test-playground setup-playground
 .PHONY: test-python test-lua test-reload wheel
-.PHONY: inspect inspect-demo test-inspect help test check check-long demo show bench measurements count-update costs format tidy style analyse coverage docs dist deb install clean
+.PHONY: inspect inspect-demo test-inspect help test check check-long demo show bench bench-cluster measurements count-update costs format tidy style analyse coverage docs dist deb install clean
 
 PREFIX ?= /usr/local
 
@@ -60,6 +60,11 @@ bench: TARGET = mica_bench
 bench: release ## measure against hand-written arrays; writes build/bench.csv
 	@build/release/bench/mica_bench
 	@if [ -e build/release/bench/inspect_load ]; then python3 tools/inspect_cost.py build/release; fi
+
+bench-cluster: TARGET = cluster_bench
+bench-cluster: release ## measure a cluster on 1 to 16 ranks; writes bench/cluster.csv and its part of docs/measurements.md
+	@python3 tools/cluster_bench.py build/release
+	@python3 tools/measurements.py --cluster
 
 measurements: TARGET = mica_bench
 measurements: release ## measure, and write docs/measurements.md and its chart

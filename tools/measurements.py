@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Writes docs/measurements.md, the chart docs/peers.svg and the table of tasks in docs/guide/performance.md.
 
-    measurements.py BENCH.csv         a run of mica_bench (make bench), bench/side_by_side.csv and bench/costs/costs.csv become the page
+    measurements.py BENCH.csv         a run of mica_bench (make bench), bench/side_by_side.csv, bench/costs/costs.csv and bench/cluster.csv become the page
     measurements.py --costs           only the cost map and the table of tasks are written again
+    measurements.py --cluster         only the part about the cluster is written again, from bench/cluster.csv (make bench-cluster)
     measurements.py --check           pages and chart agree with the side-by-side figures and the cost map
 
 Other pages have no performance figures; they link to these two.
@@ -13,6 +14,7 @@ import pathlib
 import platform
 import sys
 
+import cluster_scaling
 import costs
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -49,7 +51,7 @@ TASKS = (
     ("run a system for one entity", (("with views", "system", "components_2"), ("with columns", "system_columns", "components_2"))),
     ("react to additions", (("`mica_add` with a hook", "add", "hook_here"), ("with an observer", "add", "observer_here"))),
 )
-MARK, COSTS_MARK = "<!-- side by side -->", "<!-- cost map -->"
+MARK, COSTS_MARK, CLUSTER_MARK = "<!-- side by side -->", "<!-- cost map -->", "<!-- cluster -->"
 COST_TABLES = (("Create and destroy", ("create", "destroy")), ("Add and remove", ("add", "remove")), ("Set", ("set", "set_adds", "flush")),
                ("Read", ("get", "has", "ref", "iterate", "system")), ("Copy", ("clone", "spawn")))
 
@@ -134,6 +136,22 @@ def cost_map():
     return "\n".join(out)
 
 
+def cluster():
+    """What make bench-cluster measured, and what the scaling model makes of it."""
+    path = cluster_scaling.CSV
+    lines = path.read_text(encoding="utf-8").splitlines()
+    facts = dict(line[2:].split(" ", 1) for line in lines if line.startswith("#"))
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    out = [CLUSTER_MARK, "## Cluster", "",
+           f"One run of `make bench-cluster` on {facts['date']} ({facts['machine']}). Ranks beyond the number of cores show only what they cost, not what they gain.", "",
+           "| measurement | measured | target |", "|---|---|---|"]
+    out += [f"| {row['what']} | {float(row['value']):.3g} | {row['target'] or '-'} |" for row in rows]
+    out += ["", "### Scaling model", "",
+            "`tools/cluster_scaling.py` extrapolates the figures above; the model is described there. Give it latency and bandwidth of a network to see that one; these are",
+            "between two processes of one computer, for ranks with 2 GB.", ""]
+    return "\n".join(out + cluster_scaling.markdown(cluster_scaling.read(), cluster_scaling.WEAK, cluster_scaling.STRONG, cluster_scaling.MEMORY))
+
+
 def tasks():
     """The table of tasks. A way that the cost map does not have is an error."""
     cells = costs.read_map()
@@ -150,22 +168,27 @@ def guide_with_tasks():
     return text[:text.index(TASKS_BEGIN)] + tasks() + text[text.index(TASKS_END) + len(TASKS_END):]
 
 
+def below(facts, rows):
+    """The page after the figures of mica_bench. The part about the cluster is left out until it was measured."""
+    return "\n".join((comparison(facts, rows), cost_map(), *([cluster()] if cluster_scaling.CSV.exists() else [])))
+
+
 def main():
     facts, rows = side_by_side()
     if sys.argv[1:] == ["--check"]:
         page = PAGE.read_text(encoding="utf-8")
-        stale = [path.name for path, good in ((PAGE, page[page.index(MARK):] == comparison(facts, rows) + "\n" + cost_map()),
+        stale = [path.name for path, good in ((PAGE, page[page.index(MARK):] == below(facts, rows)),
                                               (GUIDE, GUIDE.read_text(encoding="utf-8") == guide_with_tasks()),
                                               (CHART, CHART.read_text(encoding="utf-8") == chart(facts, rows))) if not good]
         for name in stale:
-            print(f"{name} does not agree with bench/side_by_side.csv or bench/costs/costs.csv: run make measurements")
+            print(f"{name} does not agree with bench/side_by_side.csv, bench/costs/costs.csv or bench/cluster.csv: run make measurements")
         return 1 if stale else 0
     GUIDE.write_text(guide_with_tasks(), encoding="utf-8")
-    if sys.argv[1:] == ["--costs"]:
+    if sys.argv[1:] in (["--costs"], ["--cluster"]):
         page = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(page[:page.index(MARK)] + comparison(facts, rows) + "\n" + cost_map(), encoding="utf-8")
+        PAGE.write_text(page[:page.index(MARK)] + below(facts, rows), encoding="utf-8")
         return 0
-    PAGE.write_text(own(sys.argv[1]) + "\n" + comparison(facts, rows) + "\n" + cost_map(), encoding="utf-8")
+    PAGE.write_text(own(sys.argv[1]) + "\n" + below(facts, rows), encoding="utf-8")
     CHART.write_text(chart(facts, rows), encoding="utf-8")
     return 0
 

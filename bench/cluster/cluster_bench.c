@@ -5,7 +5,7 @@
  *     cluster_bench migrate THINGS STEPS SHARE things of which a share in percent jumps far away in each step
  *     cluster_bench copy THINGS                creates copies of things in another world and destroys the things
  *     cluster_bench save THINGS FILE           saves things and loads them
- *     cluster_bench echo BYTES COUNT           round trips between ranks 0 and 1
+ *     cluster_bench echo BYTES COUNT           the shortest of several round trips between ranks 0 and 1
  */
 #include "mica/cluster.h"
 #include "mica/flow.h"
@@ -334,18 +334,18 @@ static void run_echo(size_t byte_count, uint32_t count)
     mica_ranks *ranks = mica_ranks_open();
     char *bytes = calloc(1, byte_count);
     uint32_t rank = mica_ranks_rank(ranks);
-    double begin = 0;
-    for (uint32_t i = 0; i < count + count / 10 && rank < 2; ++i) {
-        if (i == count / 10)
-            begin = wall_seconds();
+    double least = 1e9; /* a rank that another program interrupts answers late */
+    for (uint32_t i = 0; i < count && rank < 2; ++i) {
+        double begin = wall_seconds();
         if (rank == 0)
             mica_ranks_send(ranks, 1, bytes, byte_count);
         wait_for_message(ranks);
         if (rank == 1)
             mica_ranks_send(ranks, 0, bytes, byte_count);
+        least = wall_seconds() - begin < least ? wall_seconds() - begin : least;
     }
     if (rank == 0)
-        printf("round_trip_seconds %.9g\n", (wall_seconds() - begin) / count);
+        printf("round_trip_seconds %.9g\n", least);
     mica_ranks_close(ranks);
     free(bytes);
 }

@@ -6,7 +6,6 @@
 enum { THINGS = 5000 };
 
 #ifdef WITH_CLUSTER
-#    define MPIRUN "cd '%s' && mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -n "
 #    define CLUSTER_TESTS , a_cluster_has_the_same_hash_on_any_number_of_ranks_and_continues_a_save
 #else
 #    define CLUSTER_TESTS
@@ -212,11 +211,13 @@ START_TEST(a_cluster_has_the_same_hash_on_any_number_of_ranks_and_continues_a_sa
     ck_assert_ptr_nonnull(strstr(output, " 10 entities"));
     static const char *const ranks[] = {"1", "2", "4"};
     for (uint32_t i = 0; i < COUNT_OF(ranks); ++i) {
-        snprintf(command, sizeof command, MPIRUN "%s '%s' run --cluster m/swept.so -n 20 --seed 5 -q -x %s",
-                 scratch(""), ranks[i], getenv("MICA_TOOL"), hash);
+        snprintf(command, sizeof command,
+                 "cd '%s' && " MPIRUN "%s '%s' run --cluster m/swept.so -n 20 --seed 5 -q -x %s", scratch(""), ranks[i],
+                 getenv("MICA_TOOL"), hash);
         ck_assert_msg(system(command) == 0, "%s", command);
-        snprintf(command, sizeof command, MPIRUN "%s '%s' run --cluster m/swept.so half.mica -n 10 --seed 5 -q -x %s",
-                 scratch(""), ranks[i], getenv("MICA_TOOL"), hash);
+        snprintf(command, sizeof command,
+                 "cd '%s' && " MPIRUN "%s '%s' run --cluster m/swept.so half.mica -n 10 --seed 5 -q -x %s", scratch(""),
+                 ranks[i], getenv("MICA_TOOL"), hash);
         ck_assert_msg(system(command) == 0, "%s", command);
     }
 }

@@ -16,6 +16,11 @@ typedef struct step {
     const char *fragment;
 } step;
 
+/* Before the number of ranks. Open MPI does not free everything, which the address sanitizer would count. */
+#define MPIRUN                                                                                                         \
+    "ASAN_OPTIONS=\"$ASAN_OPTIONS:detect_leaks=0\" mpirun --allow-run-as-root --oversubscribe --mca "                  \
+    "mpi_yield_when_idle 1 -n "
+
 static char output[1 << 20];
 
 /* Runs the tool in the scratch folder; returns its exit code, and what it said in `output`, errors included. */
