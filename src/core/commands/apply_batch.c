@@ -323,7 +323,8 @@ static inline void set_in_pool(mica_world *world, pool_list *list, mica_entity e
 {
     mica_pool *pool = list->pool;
     if (micap_pooled_is_in(world, pool, entity)) {
-        micap_pooled_overwrite(world, pool, entity, from);
+        if (pool->value_bytes) /* a tag has no value */
+            micap_pooled_overwrite(world, pool, entity, from);
         return;
     }
     if (pool->value_bytes)
