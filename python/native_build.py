@@ -77,12 +77,13 @@ def split_declarations(text):
 def declarations(compiler, include):
     """What cffi is given: types and functions, without what is defined in the headers or belongs to C alone."""
     kept = []
+    # What modules define, not the library.
+    exports = re.findall(r"\bMICA_EXPORT[^;]*?\b(mica_module_\w+)\s*[(\[;]", (include / "mica" / "module.h").read_text(encoding="utf-8"))
     for declaration in split_declarations(preprocess(compiler, include)):
         if declaration.startswith("static inline"):  # a function like others: cffi makes a call of it
             declaration = declaration.removeprefix("static inline").split("{")[0].strip() + ";"
         skipped = (declaration.startswith(("static ", "_Static_assert")) or "FILE *" in declaration
-                   or re.search(r"\bmica_world_create_needs_|\bmica_module_(main|rules|info)\b|\bextern const\b",
-                                declaration))
+                   or re.search(rf"\bmica_world_create_needs_|\b({'|'.join(exports)})\b|\bextern const\b", declaration))
         if not skipped:
             kept.append(declaration)
     return "\n".join(kept)
