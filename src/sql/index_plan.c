@@ -203,12 +203,17 @@ static comparison key_of(const micap_sql_column *column, sqlite3_value *value, m
     return COMPARES;
 }
 
+static void list(micap_sql_scan *scan, mica_entity entity, int *out_result)
+{
+    if (!micap_sql_scan_add(scan, entity))
+        *out_result = SQLITE_NOMEM;
+}
+
 static bool list_query(mica_query *query, micap_sql_scan *scan, uint64_t *count, int *out_result)
 {
     for (mica_view view = mica_query_begin(query); mica_view_next(&view); *count += view.count)
         for (uint32_t i = 0; i < view.count; ++i)
-            if (!micap_sql_scan_add(scan, view.entities[i]))
-                *out_result = SQLITE_NOMEM;
+            list(scan, view.entities[i], out_result);
     return query != NULL;
 }
 
@@ -244,12 +249,10 @@ static comparison list_field(const micap_sql_table *table, int plan, sqlite3_val
     if (!index || mica_index_update(index) == MICA_ERROR_MEMORY)
         return UNKNOWN;
     uint64_t listed = mica_index_entity_count(index);
-    if (!list_disabled(table, scan, &listed, out_result) || listed != micap_sql_scan_count(scan))
-        return UNKNOWN;
+    bool is_complete = list_disabled(table, scan, &listed, out_result) && listed == micap_sql_scan_count(scan);
     for (mica_match match = mica_index_range(index, low, plan & IS_EQUAL ? low : high); mica_match_next(&match);)
-        if (!micap_sql_scan_add(scan, match.entity))
-            *out_result = SQLITE_NOMEM;
-    return COMPARES;
+        list(scan, match.entity, out_result);
+    return is_complete ? COMPARES : UNKNOWN;
 }
 
 /* Lists the sources of a target. Edges to entities that are not alive are found by a scan. */
@@ -263,8 +266,7 @@ static comparison list_sources(const micap_sql_table *table, sqlite3_value *valu
     if (!mica_is_alive(world, target))
         return UNKNOWN;
     for (mica_edges at = mica_sources_id(world, target, table->component); mica_edge_next(&at);)
-        if (!micap_sql_scan_add(scan, at.entity))
-            *out_result = SQLITE_NOMEM;
+        list(scan, at.entity, out_result);
     return COMPARES;
 }
 

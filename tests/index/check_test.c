@@ -65,4 +65,30 @@ START_TEST(damaged_entries_of_a_grid_are_named)
 }
 END_TEST
 
-TEST_SUITE(index_check, damaged_entries_of_a_field_are_named, damaged_entries_of_a_grid_are_named)
+typedef struct Note {
+    mica_text words;
+} Note;
+MICA_COMPONENT(Note, words)
+
+START_TEST(damaged_texts_of_an_index_are_named)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    const char *const words[] = {"anna", "berta", "clara"};
+    for (uint32_t i = 0; i < COUNT_OF(words); ++i)
+        mica_create(world, MICA_WITH(Note, {mica_text_of(words[i])}));
+    mica_index *index = mica_index_create(world, &(mica_index_def){.component = MICA_ID(Note), .fields = "words"});
+    ck_assert(mica_index_update(index) == MICA_OK);
+    micap_text_entry **sorted = index->texts.sorted;
+    const damage list[] = {
+        DAMAGE(sorted[1]->text[0], 'A', "texts are not in order"),
+        DAMAGE(sorted[1]->word, 1, "texts are not in order"),
+        DAMAGE(sorted[2]->hash, 1, "a text is not found"),
+    };
+    expect_damage_named(world, &heard, list, COUNT_OF(list));
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(index_check, damaged_texts_of_an_index_are_named, damaged_entries_of_a_field_are_named,
+           damaged_entries_of_a_grid_are_named)

@@ -241,6 +241,15 @@ START_TEST(an_index_changes_neither_results_nor_their_order)
         mica_value_error error;
         queries[i] = mica_query_text(world, texts[i], &error);
         ck_assert_msg(queries[i] != NULL, "%s: %u: %s", texts[i], error.position, error.text);
+        char written[300];
+        mica_query_write_text(queries[i], written, sizeof written);
+        mica_query *again = mica_query_text(world, written, &error);
+        ck_assert_msg(again != NULL, "%s: %u: %s", written, error.position, error.text);
+        found first, second;
+        find(queries[i], &first);
+        find(again, &second);
+        check_same(&first, &second, written);
+        mica_query_destroy(again);
     }
     for (uint32_t round = 0; round < 12; ++round) {
         mica_index *indexes[7];

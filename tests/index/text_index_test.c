@@ -258,6 +258,12 @@ START_TEST(keys_of_another_kind_are_reported)
     ck_assert(mica_is_nil(mica_find_by(numbers, mica_key_text("1"))));
     expect_report(&heard, MICA_ERROR_INVALID, "must be a number");
     ck_assert_uint_eq(mica_index_count(names, mica_key_text("z"), mica_key_text("a")), 0);
+    size_t length = (size_t)MICA_TEXT_BYTES_MAX + 1;
+    char *too_long = malloc(length + 1);
+    memset(too_long, 'a', length);
+    too_long[length] = 0;
+    ck_assert(mica_is_nil(mica_find_by(names, mica_key_text(too_long))));
+    free(too_long);
     ck_assert(!mica_index_create(
         world,
         &(mica_index_def){.component = MICA_ID(Label), .fields = "color, words", .cell_size = 1, .maximum = {1, 1}}));

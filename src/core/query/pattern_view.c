@@ -87,10 +87,10 @@ void micap_pattern_begin(mica_view *view, mica_query *query)
 void micap_pattern_take_part(const mica_view *view, const micap_pattern_part *part)
 {
     micap_search *search = view->private_.query ? search_of(view) : NULL;
-    if (!search) /* memory is short, which was reported */
-        return;
-    search->has_part = true;
-    search->part = *part;
+    if (search) { /* else memory is short, which was reported */
+        search->has_part = true;
+        search->part = *part;
+    }
 }
 
 /* The position of an archetype among the matches, which are in the order of their numbers. */

@@ -187,14 +187,14 @@ static bool plan_ordered_jobs(micap_segment *segment, micap_chain *chain)
         chain->job_count = 1;
         return true;
     }
-    for (uint32_t i = 0; i < division.count; ++i) {
+    bool done = true;
+    for (uint32_t i = 0; done && i < division.count; ++i) {
         const micap_part_place *begin = &division.places[i], *end = begin + 1;
-        if (!micap_job_plan_add(segment->world, chain,
-                                (micap_job_start){begin->match, begin->chunk_index, begin->row, i, 0},
-                                (micap_job_start){end->match, end->chunk_index, end->row, i, 0}))
-            return false;
+        done = micap_job_plan_add(segment->world, chain,
+                                  (micap_job_start){begin->match, begin->chunk_index, begin->row, i, 0},
+                                  (micap_job_start){end->match, end->chunk_index, end->row, i, 0});
     }
-    return true;
+    return done;
 }
 
 static bool plan_chain(micap_segment *segment, micap_chain *chain)
