@@ -223,7 +223,8 @@ static void send_events(mica_inspector *inspector)
     bool is_wanted = false;
     for (micap_session *session = inspector->sessions; session; session = session->next) {
         is_wanted |= session->wants_events;
-        if (!session->wants_events || (!log->count && !log->left_out) || log->bytes.failed)
+        if (!session->wants_events || (!log->count && !log->left_out) || log->bytes.failed ||
+            micap_session_is_slow(session))
             continue;
         micap_bytes *head = begin(inspector, MICAP_MESSAGE_EVENTS);
         micap_bytes_put64(head, mica_time_get(inspector->world).frame);

@@ -188,6 +188,14 @@ bool micap_session_is_borrowing(micap_session *session)
     return is_borrowing;
 }
 
+bool micap_session_is_slow(micap_session *session)
+{
+    pthread_mutex_lock(&session->lock);
+    bool is_slow = session->outgoing_count >= MICAP_SESSION_PACKETS_SLOW;
+    pthread_mutex_unlock(&session->lock);
+    return is_slow;
+}
+
 bool micap_session_is_idle(micap_session *session)
 {
     pthread_mutex_lock(&session->lock);

@@ -11,6 +11,7 @@
 enum {
     MICAP_SESSION_REQUESTS_MAX = 256,  /* that wait for the next frame */
     MICAP_SESSION_BYTES_MAX = 4 << 20, /* of these */
+    MICAP_SESSION_PACKETS_SLOW = 64,   /* with so many, it gets no events */
     MICAP_SESSION_PACKETS_MAX = 2048,  /* that wait to be sent: a client that does not read is disconnected */
 };
 
@@ -64,6 +65,8 @@ void micap_session_send(micap_session *session, const micap_bytes *head, const v
 /* The same, and the bytes are not copied yet: they must stay until micap_session_is_borrowing is false. There is one such message at a time. */
 void micap_session_lend(micap_session *session, const micap_bytes *head, const void *bytes, size_t count);
 bool micap_session_is_borrowing(micap_session *session);
+/* Whether it is slower than the program. */
+bool micap_session_is_slow(micap_session *session);
 /* Whether everything was sent. */
 bool micap_session_is_idle(micap_session *session);
 

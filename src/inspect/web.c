@@ -277,10 +277,11 @@ static int log_nothing(const struct mg_connection *connection, const char *text)
 
 static bool start_server(micap_web *web, char *out_error, size_t capacity)
 {
-    char where[96], threads[16], timeout[16];
+    char where[96], threads[16], timeout[16], silence[16];
     snprintf(where, sizeof where, strchr(web->address, ':') ? "[%s]:%u" : "%s:%u", web->address, web->def.port);
     snprintf(threads, sizeof threads, "%u", web->def.socket_max + EXTRA_THREADS);
     snprintf(timeout, sizeof timeout, "%d", MICAP_WEB_TIMEOUT_MS);
+    snprintf(silence, sizeof silence, "%d", MICAP_WEB_SILENCE_MS);
     const char *options[] = {"listening_ports",
                              where,
                              "num_threads",
@@ -288,7 +289,9 @@ static bool start_server(micap_web *web, char *out_error, size_t capacity)
                              "request_timeout_ms",
                              timeout,
                              "websocket_timeout_ms",
-                             timeout,
+                             silence,
+                             "enable_websocket_ping_pong", /* else a silent socket stays open */
+                             "yes",
                              "tcp_nodelay",
                              "1",
                              "enable_keep_alive",

@@ -42,11 +42,12 @@ static bool parse_url(const char *url, address *out)
 
 static int receive(struct mg_connection *connection, int bits, char *data, size_t count, void *context)
 {
-    (void)connection;
     const micap_web_client *client = context;
     int opcode = bits & 0xF;
     if (opcode == MG_WEBSOCKET_OPCODE_CONNECTION_CLOSE)
         return 0;
+    if (opcode == MG_WEBSOCKET_OPCODE_PING)
+        return mg_websocket_client_write(connection, MG_WEBSOCKET_OPCODE_PONG, data, count) > 0;
     return opcode != MG_WEBSOCKET_OPCODE_BINARY || client->def.received(data, count, client->def.context);
 }
 

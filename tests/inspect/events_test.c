@@ -1,6 +1,8 @@
 /* What passes through a program, as inspectors see it. */
 #include "viewer.h"
 
+#include "raw.h"
+
 typedef struct Hit { mica_entity target; mica_text cause; } Hit;
 MICA_STRUCT(Hit, target, cause)
 
@@ -91,5 +93,38 @@ START_TEST(a_program_that_watches_its_traffic_itself_lists_none)
 }
 END_TEST
 
-TEST_SUITE(events, what_passes_through_the_world_is_listed_on_request,
-           a_program_that_watches_its_traffic_itself_lists_none)
+/* It asks for events and then reads nothing: neither the frames of the program nor its memory may depend on that. */
+START_TEST(a_client_that_reads_nothing_is_disconnected_and_holds_nothing_up)
+{
+    reports heard;
+    mica_entity anna;
+    mica_world *world = open_town(&heard, &anna);
+    mica_inspector *inspector = serve(world, (mica_inspect_def){0});
+    mica_observer_add(world, &(mica_observer_def){.name = "ouch", .event = MICA_EVENT_USER, .fn = hear_hit});
+    int file = raw_connect(port_of(inspector));
+    raw_upgrade(file, "/inspect?token=0123456789abcdefTEST", "127.0.0.1", "");
+    static const char frame[] = "\x81\x8b\0\0\0\0"
+                                "0 events on";
+    raw_send(file, frame, sizeof frame - 1);
+    uint64_t begin = micap_clock_ns(), slowest = 0;
+    bool was_there = false, is_there = true;
+    while (is_there && micap_clock_ns() - begin < UINT64_C(100) * 1000000000) {
+        uint64_t at = micap_clock_ns();
+        for (uint32_t i = 0; i < 200; ++i)
+            mica_event_emit(world, MICA_EVENT_USER, MICA_ID(Spot), anna, (mica_value){0});
+        ck_assert_int_eq(mica_step(world, 0.25f), MICA_OK);
+        slowest = micap_clock_ns() - at > slowest ? micap_clock_ns() - at : slowest;
+        micap_sleep_ns(1000000);
+        was_there |= mica_inspect_client_count(inspector) == 1;
+        is_there = !was_there || mica_inspect_client_count(inspector);
+    }
+    ck_assert(was_there && !is_there);
+    ck_assert_uint_lt(slowest, UINT64_C(5) * 1000000000); /* the machine may be busy; waiting would take 15 seconds */
+    close(file);
+    mica_inspect_stop(inspector);
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(events, a_client_that_reads_nothing_is_disconnected_and_holds_nothing_up,
+           what_passes_through_the_world_is_listed_on_request, a_program_that_watches_its_traffic_itself_lists_none)
