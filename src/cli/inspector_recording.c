@@ -403,7 +403,7 @@ bool recording_open(source *source, const options *options)
             complain("inspect: %s", source->problem);
         return false;
     }
-    source->world = replayed->target.world = replayed->run.world;
+    source->world = replayed->target.world = replayed->run.model.world;
     replayed->target.answer.memory = replayed->target.traffic.bytes.memory = &replayed->memory;
     replayed->stride = 1;
     source->is_connected = source->is_read_only = true;

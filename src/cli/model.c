@@ -48,10 +48,7 @@ bool model_has_reports(model *model)
 /* Of random numbers. A level that continues a run has its own. */
 static bool configure(mica_world *world, const model *model)
 {
-    mica_flow_def flow = mica_flow_def_default();
-    flow.worker_count = model->options->worker_count;
-    if (model->seed)
-        flow.seed = model->seed;
+    mica_flow_def flow = {.worker_count = model->options->worker_count, .seed = model->seed};
     return mica_flow_configure(world, &flow) == MICA_OK;
 }
 
@@ -65,11 +62,13 @@ static mica_result set_up(mica_world *world, void *context)
 int model_load(model *model)
 {
     const options *options = model->options;
-    uint32_t first = strcmp(options->command, "replay") == 0 && options->input_count > 1;
-    model->library = library_beside(options, options->input_count ? options->inputs[first] : "");
+    uint32_t beside = model->first_level < options->input_count ? model->first_level : 0;
+    model->library = library_beside(options, options->input_count ? options->inputs[beside] : "");
     if (!model->library)
         return EXIT_BAD;
-    mica_world_def world = {.report = hear_report, .report_context = model, .seed = model->seed};
+    mica_world_def world = {.report = model->report ? model->report : hear_report,
+                            .report_context = model->report ? model->report_context : model,
+                            .seed = model->seed};
     mica_module_def def = {.world = &world,
                            .setup = set_up,
                            .context = model,
@@ -102,9 +101,10 @@ static int spawn_level(model *model, const char *path)
                              : model_complain(model, "%s can't be spawned: %s", path, mica_result_text(result));
 }
 
-static int spawn_levels(model *model, uint32_t first_level)
+static int spawn_levels(model *model)
 {
     const options *options = model->options;
+    uint32_t first_level = model->first_level;
     bool is_saved_cluster = model->cluster && options->input_count && is_cluster_save(options->inputs[first_level]);
     if (is_saved_cluster && options->input_count > first_level + 1)
         return model_complain(model, "%s is the save of a cluster: it can't be combined with other levels",
@@ -119,9 +119,9 @@ static int spawn_levels(model *model, uint32_t first_level)
     return model_has_reports(model) ? EXIT_BAD : EXIT_FINE;
 }
 
-int model_spawn(model *model, uint32_t first_level)
+int model_spawn(model *model)
 {
-    return model_cluster_agree(model, spawn_levels(model, first_level));
+    return model_cluster_agree(model, spawn_levels(model));
 }
 
 int model_start(model *model)

@@ -1,4 +1,4 @@
-/* A world with modules and levels, as run, replay and sweep need it, and its cluster if it has one. Calls of the cluster are in model_cluster.c. */
+/* A world with modules and levels, as run, replay, sweep and inspect need it, and its cluster if it has one. Calls of the cluster are in model_cluster.c. */
 #ifndef MICAP_CLI_MODEL_H
 #define MICAP_CLI_MODEL_H
 
@@ -11,9 +11,12 @@ enum { REPORTS_SHOWN = 10 };
 
 typedef struct model {
     const options *options;
+    uint32_t first_level;  /* the position of the first level among the inputs */
     uint32_t stats_frames; /* whose statistics are kept; 0: none */
-    uint64_t seed;         /* of random numbers; 0: the default */
-    bool is_quiet;         /* nothing is printed */
+    mica_report_fn report; /* gets the reports of the world; NULL: they are counted and printed */
+    void *report_context;
+    uint64_t seed; /* of random numbers; 0: the default */
+    bool is_quiet; /* nothing is printed */
     mica_world *world;
     mica_library *library; /* resources that levels refer to */
     mica_modules *modules; /* of the world, which is theirs */
@@ -30,8 +33,8 @@ int model_complain(model *model, const char *format, ...) MICAP_FORMAT(2, 3);
 /* Loads the modules into a new world. Returns EXIT_FINE, or EXIT_BAD with a message. Close the model in either case. */
 int model_load(model *model);
 
-/* Spawns levels, from this position on, or loads the save of a cluster. Collective, with the same status on all ranks, as the next. */
-int model_spawn(model *model, uint32_t first_level);
+/* Spawns the levels, or loads the save of a cluster. Collective, with the same status on all ranks, as the next. */
+int model_spawn(model *model);
 
 /* Starts a new run (mica_module_start), unless a level continues one. */
 int model_start(model *model);

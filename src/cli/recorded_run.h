@@ -2,17 +2,13 @@
 #ifndef MICAP_CLI_RECORDED_RUN_H
 #define MICAP_CLI_RECORDED_RUN_H
 
-#include "cli/cli.h"
-#include "mica/module_load.h"
+#include "cli/model.h"
 #include "mica/recording.h"
 
 typedef struct recorded_run {
+    model model;
     mica_recording *recording;
-    mica_library *library; /* resources that levels refer to */
-    mica_modules *modules;
-    mica_world *world; /* theirs */
     uint32_t tick_count;
-    uint32_t worker_count;
 } recorded_run;
 
 /* Whether a file begins like a recording. */
@@ -21,8 +17,8 @@ bool is_recording_file(const char *path);
 /* Loads a recording with a message on failure. */
 mica_recording *load_recording(const char *path);
 
-/* Loads the first input, the modules, and spawns the other inputs as levels. The world reports to this function. Returns false with a message
- * on failure; close it in either case. */
+/* Loads the first input and the modules, which start a run with the other inputs as levels. The world reports to this function. Returns false
+ * with a message on failure; close it in either case. */
 bool recorded_run_open(recorded_run *run, const options *options, mica_report_fn report, void *context);
 void recorded_run_close(recorded_run *run);
 

@@ -31,13 +31,13 @@ typedef struct run {
 static int prepare(run *run)
 {
     const options *options = run->options;
-    run->model = (model){.options = options, .seed = options->seed};
+    run->model = (model){.options = options, .first_level = run->recording != NULL, .seed = options->seed};
     run->model.stats_frames = options->frame_count < FRAMES_KEPT ? options->frame_count : FRAMES_KEPT;
     int status = model_load(&run->model);
     if (status == EXIT_FINE && options->cluster)
         status = model_cluster_open(&run->model);
     if (status == EXIT_FINE)
-        status = model_spawn(&run->model, run->recording != NULL);
+        status = model_spawn(&run->model);
     return status == EXIT_FINE ? model_start(&run->model) : status;
 }
 

@@ -39,7 +39,7 @@ static int prepare(const sweep_plan *plan, model *model, uint64_t run, sweep_gau
     if (status == EXIT_FINE && model_has_cluster(model))
         status = model_cluster_open(model);
     if (status == EXIT_FINE)
-        status = model_spawn(model, 0);
+        status = model_spawn(model);
     if (status == EXIT_FINE && !set_parameters(plan, model, run)) /* after levels, which may have other values */
         status = EXIT_BAD;
     if (status == EXIT_FINE)
