@@ -163,8 +163,8 @@ mica_cluster *mica_cluster_create(mica_world *world, const mica_cluster_def *def
     cluster->table.space = &cluster->space;
     cluster->codec = (micap_codec){.memory = &cluster->memory, .world = world, .scratch = {.memory = &cluster->memory}};
     cluster->identities = (micap_identity_map){.memory = &cluster->memory, .world = world};
-    micap_letters *lists[] = {&cluster->sent,  &cluster->arrived,   &cluster->pushed,
-                              &cluster->asked, &cluster->questions, &cluster->answers};
+    micap_envelopes *lists[] = {&cluster->sent,  &cluster->arrived,   &cluster->pushed,
+                                &cluster->asked, &cluster->questions, &cluster->answers};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
         lists[i]->bytes.memory = &cluster->memory;
     pthread_mutex_init(&cluster->mail_lock, NULL);

@@ -9,7 +9,7 @@
  *     new_identities.c    identities of new entities                mail.c              messages to entities of other ranks
  *     cell_space.c        cells and the curve                       cell_table.c        the cells of this rank and their owners
  *     neighbour_table.c   what systems see of other entities        value_codec.c       entities as bytes
- *     letters.c           lists of values on their way             shared_stream.c     streams that all ranks read
+ *     envelopes.c           lists of values on their way             shared_stream.c     streams that all ranks read
  *     question.c          questions to keys, and their answers
  *     cluster_trace.c     one trace for all ranks
  *     reduce.c            reductions; exact_sum.c: sums             transport.c         MPI */
@@ -32,7 +32,7 @@ typedef struct micap_leaver {
 } micap_leaver;
 
 /* A value on its way: a message, a message of a stream, a question or an answer. It is at `offset` of the bytes of its list. */
-typedef struct micap_letter {
+typedef struct micap_envelope {
     uint64_t to;   /* an identity; the key of a question */
     uint64_t from; /* an identity */
     uint32_t kind; /* number of its type, or of its stream */
@@ -40,13 +40,13 @@ typedef struct micap_letter {
     uint32_t system; /* that sent it; 0: none */
     uint32_t order;  /* among what this rank sent in the step */
     uint32_t rank;   /* which gets the answer to a question */
-} micap_letter;
+} micap_envelope;
 
-typedef struct micap_letters {
-    micap_letter *letters;
+typedef struct micap_envelopes {
+    micap_envelope *envelopes;
     uint32_t count, capacity;
     micap_bytes bytes;
-} micap_letters;
+} micap_envelopes;
 
 struct mica_cluster {
     micap_memory memory;
@@ -91,17 +91,17 @@ struct mica_cluster {
     micap_identity_map identities;
     struct micap_references *references; /* NULL: no component has entities */
     pthread_mutex_t mail_lock;           /* of what systems send, which they do in parallel */
-    micap_letters sent;
-    micap_letters arrived; /* for entities of this rank */
+    micap_envelopes sent;
+    micap_envelopes arrived; /* for entities of this rank */
     struct mica_stream **streams;
     uint32_t stream_count;
-    micap_letters pushed;  /* to streams */
-    uint32_t *gather_ends; /* two numbers per rank, if there are streams */
+    micap_envelopes pushed; /* to streams */
+    uint32_t *gather_ends;  /* two numbers per rank, if there are streams */
     mica_cluster_request *requests;
     uint32_t request_count;
-    micap_letters asked;
-    micap_letters questions; /* for keys of this rank */
-    micap_letters answers;   /* for entities of this rank */
+    micap_envelopes asked;
+    micap_envelopes questions; /* for keys of this rank */
+    micap_envelopes answers;   /* for entities of this rank */
 };
 
 /* Remembers the first failure of this rank; the end of the step tells the others. */

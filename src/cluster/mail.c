@@ -2,7 +2,7 @@
 
 #include "base/argument.h"
 #include "cluster/exchange.h"
-#include "cluster/letters.h"
+#include "cluster/envelopes.h"
 #include "cluster/reference.h"
 #include "mica/component.h"
 #include "mica/message.h"
@@ -14,7 +14,7 @@ bool mica_cluster_send(mica_cluster *cluster, mica_entity from, uint64_t to, mic
 {
     if (MICAP_MISSING(NULL, cluster) || MICAP_MISSING(cluster->world, message.data))
         return false;
-    uint64_t sender = micap_letters_sender(cluster, from, __func__);
+    uint64_t sender = micap_envelopes_sender(cluster, from, __func__);
     if (!sender || MICAP_INVALID(cluster->world, !to, to, "must be an identity, not 0"))
         return false;
     uint32_t kind = 0;
@@ -25,19 +25,21 @@ bool mica_cluster_send(mica_cluster *cluster, mica_entity from, uint64_t to, mic
                       message.size_bytes && message.size_bytes != mica_component_type(message.component)->size_bytes,
                       message.size_bytes, "must be the size of the type"))
         return false;
-    return micap_letters_post(cluster, &cluster->sent, (micap_letter){.to = to, .from = sender, .kind = kind}, message);
+    return micap_envelopes_post(cluster, &cluster->sent, (micap_envelope){.to = to, .from = sender, .kind = kind},
+                                message);
 }
 
-static void put_letter(mica_cluster *cluster, uint32_t rank, const micap_letters *letters, const micap_letter *letter)
+static void put_envelope(mica_cluster *cluster, uint32_t rank, const micap_envelopes *envelopes,
+                         const micap_envelope *envelope)
 {
     micap_bytes *bytes = micap_exchange_parcel(cluster, rank);
     if (!bytes)
         return;
-    micap_bytes_put(bytes, &(uint8_t){MICAP_RECORD_LETTER}, 1);
-    micap_bytes_put64(bytes, letter->to);
-    micap_bytes_put64(bytes, letter->from);
-    micap_bytes_put_number(bytes, letter->kind);
-    micap_bytes_put(bytes, letters->bytes.data + letter->offset, letter->byte_count);
+    micap_bytes_put(bytes, &(uint8_t){MICAP_RECORD_ENVELOPE}, 1);
+    micap_bytes_put64(bytes, envelope->to);
+    micap_bytes_put64(bytes, envelope->from);
+    micap_bytes_put_number(bytes, envelope->kind);
+    micap_bytes_put(bytes, envelopes->bytes.data + envelope->offset, envelope->byte_count);
 }
 
 /* Whether a cell is within reach of another on each axis. Depends on cells only, which are the same for any number of ranks. */
@@ -59,29 +61,29 @@ void micap_mail_send(mica_cluster *cluster)
 {
     const micap_neighbour_row *rows = cluster->table.sorted.rows;
     for (uint32_t i = 0; i < cluster->sent.count; ++i) {
-        const micap_letter *letter = &cluster->sent.letters[i];
+        const micap_envelope *envelope = &cluster->sent.envelopes[i];
         uint32_t from, to;
-        if (!micap_neighbour_table_find(&cluster->table, letter->from, &from) ||
-            !micap_neighbour_table_find(&cluster->table, letter->to, &to)) {
+        if (!micap_neighbour_table_find(&cluster->table, envelope->from, &from) ||
+            !micap_neighbour_table_find(&cluster->table, envelope->to, &to)) {
             micap_cluster_fail(cluster, MICA_ERROR_MEMORY, "out of memory for messages");
             break;
         }
         bool is_near = from != MICAP_NO_ROW && to != MICAP_NO_ROW &&
                        (from == to || (!cluster->key && is_within_reach(cluster, &rows[from], &rows[to])));
-        uint32_t rank = is_near ? rows[to].rank : micap_references_home(cluster, letter->to);
+        uint32_t rank = is_near ? rows[to].rank : micap_references_home(cluster, envelope->to);
         if (!is_near && !cluster->references) {
             mica_world_report(cluster->world, MICA_ERROR_INVALID,
                               "mica_cluster_send: the target was not within .reach of the sender at the end of the "
                               "last step; the message is dropped");
             ++cluster->stats.dropped_count;
         } else if (rank != cluster->transport.rank) {
-            put_letter(cluster, rank, &cluster->sent, letter);
-        } else if (!micap_letters_keep_copy(cluster, &cluster->arrived, *letter,
-                                            cluster->sent.bytes.data + letter->offset)) {
+            put_envelope(cluster, rank, &cluster->sent, envelope);
+        } else if (!micap_envelopes_keep_copy(cluster, &cluster->arrived, *envelope,
+                                              cluster->sent.bytes.data + envelope->offset)) {
             micap_cluster_fail(cluster, MICA_ERROR_MEMORY, "out of memory for messages");
         }
     }
-    micap_letters_empty(&cluster->sent);
+    micap_envelopes_empty(&cluster->sent);
 }
 
 const char *micap_mail_check(mica_cluster *cluster, micap_reader *reader)
@@ -96,12 +98,12 @@ const char *micap_mail_check(mica_cluster *cluster, micap_reader *reader)
 
 void micap_mail_receive(mica_cluster *cluster, micap_reader *reader)
 {
-    micap_letter letter = {.to = micap_reader_take64(reader), .from = micap_reader_take64(reader)};
-    letter.kind = (uint32_t)micap_reader_take_number(reader);
+    micap_envelope envelope = {.to = micap_reader_take64(reader), .from = micap_reader_take64(reader)};
+    envelope.kind = (uint32_t)micap_reader_take_number(reader);
     const char *bytes = reader->at;
-    micap_codec_take_value(&cluster->codec, reader, mica_component_type(cluster->messages[letter.kind]), NULL);
-    letter.byte_count = (uint32_t)(reader->at - bytes);
-    if (!micap_letters_keep_copy(cluster, &cluster->arrived, letter, bytes))
+    micap_codec_take_value(&cluster->codec, reader, mica_component_type(cluster->messages[envelope.kind]), NULL);
+    envelope.byte_count = (uint32_t)(reader->at - bytes);
+    if (!micap_envelopes_keep_copy(cluster, &cluster->arrived, envelope, bytes))
         micap_cluster_fail(cluster, MICA_ERROR_MEMORY, "out of memory for messages");
 }
 
@@ -126,10 +128,10 @@ uint32_t micap_mail_next_rank(const mica_cluster *cluster, uint64_t identity)
 }
 
 /* The rank to which a message goes next: that to which the target has moved, or that which owns it, if this rank is the home. */
-static uint32_t next_rank(const mica_cluster *cluster, const micap_letter *letter)
+static uint32_t next_rank(const mica_cluster *cluster, const micap_envelope *envelope)
 {
-    uint32_t next = micap_mail_next_rank(cluster, letter->to);
-    uint32_t owner = micap_references_owner(cluster, letter->to);
+    uint32_t next = micap_mail_next_rank(cluster, envelope->to);
+    uint32_t owner = micap_references_owner(cluster, envelope->to);
     return next == cluster->transport.rank && owner != MICAP_NO_RANK ? owner : next;
 }
 
@@ -139,57 +141,57 @@ void micap_mail_forward(mica_cluster *cluster)
         return;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < cluster->arrived.count; ++i) {
-        const micap_letter *letter = &cluster->arrived.letters[i];
-        uint32_t rank = next_rank(cluster, letter);
+        const micap_envelope *envelope = &cluster->arrived.envelopes[i];
+        uint32_t rank = next_rank(cluster, envelope);
         if (rank != cluster->transport.rank)
-            put_letter(cluster, rank, &cluster->arrived, letter);
+            put_envelope(cluster, rank, &cluster->arrived, envelope);
         else
-            cluster->arrived.letters[kept++] = *letter;
+            cluster->arrived.envelopes[kept++] = *envelope;
     }
     cluster->arrived.count = kept;
 }
 
 static int compare_deliveries(const void *a, const void *b)
 {
-    const micap_sorted_letter *x = a, *y = b;
-    int order = micap_compare_words(x->letter.to, y->letter.to);
-    order = order ? order : micap_compare_words(x->letter.from, y->letter.from);
-    order = order ? order : micap_compare_words(x->letter.kind, y->letter.kind);
-    order = order ? order : micap_compare_words(x->letter.byte_count, y->letter.byte_count);
-    return order ? order : memcmp(x->bytes, y->bytes, x->letter.byte_count);
+    const micap_sorted_envelope *x = a, *y = b;
+    int order = micap_compare_words(x->envelope.to, y->envelope.to);
+    order = order ? order : micap_compare_words(x->envelope.from, y->envelope.from);
+    order = order ? order : micap_compare_words(x->envelope.kind, y->envelope.kind);
+    order = order ? order : micap_compare_words(x->envelope.byte_count, y->envelope.byte_count);
+    return order ? order : memcmp(x->bytes, y->bytes, x->envelope.byte_count);
 }
 
-static void deliver(mica_cluster *cluster, const micap_sorted_letter *delivery)
+static void deliver(mica_cluster *cluster, const micap_sorted_envelope *delivery)
 {
-    mica_component kind = cluster->messages[delivery->letter.kind];
+    mica_component kind = cluster->messages[delivery->envelope.kind];
     const mica_type *type = mica_component_type(kind);
-    mica_entity target = mica_cluster_find(cluster, delivery->letter.to);
+    mica_entity target = mica_cluster_find(cluster, delivery->envelope.to);
     if (mica_is_nil(target)) {
         ++cluster->stats.dropped_count;
         return;
     }
-    char *value = micap_letters_value(cluster, type);
+    char *value = micap_envelopes_value(cluster, type);
     if (!value)
         return;
-    if (!micap_letters_read(cluster, delivery, type, value) ||
+    if (!micap_envelopes_read(cluster, delivery, type, value) ||
         !mica_send_id(cluster->world, target, (mica_value){kind, type->size_bytes, value}, cluster->location))
         micap_cluster_fail(cluster, MICA_ERROR_MEMORY, "a message can't be delivered");
     micap_codec_clear_value(type, value);
-    micap_letters_free_value(cluster, type, value);
+    micap_envelopes_free_value(cluster, type, value);
 }
 
 void micap_mail_deliver(mica_cluster *cluster)
 {
     uint32_t count = cluster->arrived.count;
-    micap_sorted_letter *deliveries = micap_letters_sort(cluster, &cluster->arrived, compare_deliveries);
+    micap_sorted_envelope *deliveries = micap_envelopes_sort(cluster, &cluster->arrived, compare_deliveries);
     for (uint32_t i = 0; deliveries && i < count; ++i)
         deliver(cluster, &deliveries[i]);
-    micap_letters_free_sorted(cluster, deliveries, count);
-    micap_letters_empty(&cluster->arrived);
+    micap_envelopes_free_sorted(cluster, deliveries, count);
+    micap_envelopes_empty(&cluster->arrived);
 }
 
 void micap_mail_free(mica_cluster *cluster)
 {
-    micap_letters_free(cluster, &cluster->sent);
-    micap_letters_free(cluster, &cluster->arrived);
+    micap_envelopes_free(cluster, &cluster->sent);
+    micap_envelopes_free(cluster, &cluster->arrived);
 }

@@ -3,7 +3,7 @@
 #include "base/argument.h"
 #include "base/hash.h"
 #include "cluster/exchange.h"
-#include "cluster/letters.h"
+#include "cluster/envelopes.h"
 #include "cluster/mail.h"
 #include "mica/command.h"
 #include "mica/component.h"
@@ -44,9 +44,9 @@ const char *micap_questions_copy(mica_cluster *cluster, const mica_cluster_def *
 void micap_questions_free(mica_cluster *cluster)
 {
     MICAP_RELEASE_ARRAY(&cluster->memory, cluster->requests, cluster->request_count);
-    micap_letters_free(cluster, &cluster->asked);
-    micap_letters_free(cluster, &cluster->questions);
-    micap_letters_free(cluster, &cluster->answers);
+    micap_envelopes_free(cluster, &cluster->asked);
+    micap_envelopes_free(cluster, &cluster->questions);
+    micap_envelopes_free(cluster, &cluster->answers);
 }
 
 bool mica_cluster_ask(mica_cluster *cluster, mica_entity from, uint64_t key, mica_value question)
@@ -61,9 +61,9 @@ bool mica_cluster_ask(mica_cluster *cluster, mica_entity from, uint64_t key, mic
                       question.size_bytes && question.size_bytes != mica_component_type(question.component)->size_bytes,
                       question.size_bytes, "must be the size of the type"))
         return false;
-    uint64_t sender = micap_letters_sender(cluster, from, __func__);
-    micap_letter letter = {.to = key, .from = sender, .kind = kind};
-    return sender && micap_letters_post(cluster, &cluster->asked, letter, question);
+    uint64_t sender = micap_envelopes_sender(cluster, from, __func__);
+    micap_envelope envelope = {.to = key, .from = sender, .kind = kind};
+    return sender && micap_envelopes_post(cluster, &cluster->asked, envelope, question);
 }
 
 /* ---- to the rank of the key */
@@ -82,12 +82,12 @@ static void fail_memory(mica_cluster *cluster)
 void micap_questions_send(mica_cluster *cluster)
 {
     for (uint32_t i = 0; i < cluster->asked.count; ++i) {
-        micap_letter letter = cluster->asked.letters[i];
-        const char *value = cluster->asked.bytes.data + letter.offset;
-        uint32_t to = rank_of_key(cluster, letter.to);
-        letter.rank = micap_mail_next_rank(cluster, letter.from);
+        micap_envelope envelope = cluster->asked.envelopes[i];
+        const char *value = cluster->asked.bytes.data + envelope.offset;
+        uint32_t to = rank_of_key(cluster, envelope.to);
+        envelope.rank = micap_mail_next_rank(cluster, envelope.from);
         if (to == cluster->transport.rank) {
-            if (!micap_letters_keep_copy(cluster, &cluster->questions, letter, value))
+            if (!micap_envelopes_keep_copy(cluster, &cluster->questions, envelope, value))
                 fail_memory(cluster);
             continue;
         }
@@ -95,75 +95,75 @@ void micap_questions_send(mica_cluster *cluster)
         if (!bytes)
             break;
         micap_bytes_put(bytes, &(uint8_t){MICAP_RECORD_QUESTION}, 1);
-        micap_bytes_put64(bytes, letter.to);
-        micap_bytes_put64(bytes, letter.from);
-        micap_bytes_put_number(bytes, letter.rank);
-        micap_bytes_put_number(bytes, letter.kind);
-        micap_bytes_put_number(bytes, letter.system);
-        micap_bytes_put_number(bytes, letter.order);
-        micap_bytes_put(bytes, value, letter.byte_count);
+        micap_bytes_put64(bytes, envelope.to);
+        micap_bytes_put64(bytes, envelope.from);
+        micap_bytes_put_number(bytes, envelope.rank);
+        micap_bytes_put_number(bytes, envelope.kind);
+        micap_bytes_put_number(bytes, envelope.system);
+        micap_bytes_put_number(bytes, envelope.order);
+        micap_bytes_put(bytes, value, envelope.byte_count);
     }
-    micap_letters_empty(&cluster->asked);
+    micap_envelopes_empty(&cluster->asked);
 }
 
-static micap_letter take_question(micap_reader *reader)
+static micap_envelope take_question(micap_reader *reader)
 {
-    micap_letter letter = {.to = micap_reader_take64(reader), .from = micap_reader_take64(reader)};
-    letter.rank = (uint32_t)micap_reader_take_up_to(reader, UINT32_MAX);
-    letter.kind = (uint32_t)micap_reader_take_up_to(reader, UINT32_MAX);
-    letter.system = (uint32_t)micap_reader_take_up_to(reader, UINT32_MAX);
-    letter.order = (uint32_t)micap_reader_take_up_to(reader, UINT32_MAX);
-    return letter;
+    micap_envelope envelope = {.to = micap_reader_take64(reader), .from = micap_reader_take64(reader)};
+    envelope.rank = (uint32_t)micap_reader_take_up_to(reader, UINT32_MAX);
+    envelope.kind = (uint32_t)micap_reader_take_up_to(reader, UINT32_MAX);
+    envelope.system = (uint32_t)micap_reader_take_up_to(reader, UINT32_MAX);
+    envelope.order = (uint32_t)micap_reader_take_up_to(reader, UINT32_MAX);
+    return envelope;
 }
 
-static micap_letter take_answer(micap_reader *reader)
+static micap_envelope take_answer(micap_reader *reader)
 {
-    micap_letter letter = {.to = micap_reader_take64(reader)};
-    letter.kind = (uint32_t)micap_reader_take_up_to(reader, UINT32_MAX);
-    letter.system = (uint32_t)micap_reader_take_up_to(reader, UINT32_MAX);
-    letter.order = (uint32_t)micap_reader_take_up_to(reader, UINT32_MAX);
-    return letter;
+    micap_envelope envelope = {.to = micap_reader_take64(reader)};
+    envelope.kind = (uint32_t)micap_reader_take_up_to(reader, UINT32_MAX);
+    envelope.system = (uint32_t)micap_reader_take_up_to(reader, UINT32_MAX);
+    envelope.order = (uint32_t)micap_reader_take_up_to(reader, UINT32_MAX);
+    return envelope;
 }
 
 const char *micap_questions_check(mica_cluster *cluster, micap_reader *reader)
 {
-    micap_letter letter = take_question(reader);
-    if (reader->failed || letter.kind >= cluster->request_count || letter.rank >= cluster->transport.rank_count)
+    micap_envelope envelope = take_question(reader);
+    if (reader->failed || envelope.kind >= cluster->request_count || envelope.rank >= cluster->transport.rank_count)
         return "a question is of a type that this rank does not know";
-    const mica_type *type = mica_component_type(cluster->requests[letter.kind].question);
+    const mica_type *type = mica_component_type(cluster->requests[envelope.kind].question);
     return micap_codec_take_value(&cluster->codec, reader, type, NULL) ? NULL : "a question is invalid";
 }
 
 const char *micap_questions_check_answer(mica_cluster *cluster, micap_reader *reader)
 {
-    micap_letter letter = take_answer(reader);
-    if (reader->failed || letter.kind >= cluster->request_count || !cluster->requests[letter.kind].answer)
+    micap_envelope envelope = take_answer(reader);
+    if (reader->failed || envelope.kind >= cluster->request_count || !cluster->requests[envelope.kind].answer)
         return "an answer is of a type that this rank does not know";
-    const mica_type *type = mica_component_type(cluster->requests[letter.kind].answer);
+    const mica_type *type = mica_component_type(cluster->requests[envelope.kind].answer);
     return micap_codec_take_value(&cluster->codec, reader, type, NULL) ? NULL : "an answer is invalid";
 }
 
-/* Keeps a letter whose value follows in the reader. */
-static void keep(mica_cluster *cluster, micap_letters *letters, micap_letter letter, mica_component kind,
+/* Keeps an envelope whose value follows in the reader. */
+static void keep(mica_cluster *cluster, micap_envelopes *envelopes, micap_envelope envelope, mica_component kind,
                  micap_reader *reader)
 {
     const char *bytes = reader->at;
     micap_codec_take_value(&cluster->codec, reader, mica_component_type(kind), NULL);
-    letter.byte_count = (uint32_t)(reader->at - bytes);
-    if (!micap_letters_keep_copy(cluster, letters, letter, bytes))
+    envelope.byte_count = (uint32_t)(reader->at - bytes);
+    if (!micap_envelopes_keep_copy(cluster, envelopes, envelope, bytes))
         fail_memory(cluster);
 }
 
 void micap_questions_receive(mica_cluster *cluster, micap_reader *reader)
 {
-    micap_letter letter = take_question(reader);
-    keep(cluster, &cluster->questions, letter, cluster->requests[letter.kind].question, reader);
+    micap_envelope envelope = take_question(reader);
+    keep(cluster, &cluster->questions, envelope, cluster->requests[envelope.kind].question, reader);
 }
 
 void micap_questions_receive_answer(mica_cluster *cluster, micap_reader *reader)
 {
-    micap_letter letter = take_answer(reader);
-    keep(cluster, &cluster->answers, letter, cluster->requests[letter.kind].answer, reader);
+    micap_envelope envelope = take_answer(reader);
+    keep(cluster, &cluster->answers, envelope, cluster->requests[envelope.kind].answer, reader);
 }
 
 /* ---- answering */
@@ -173,7 +173,7 @@ typedef struct bulk {
     mica_cluster *cluster;
     const mica_cluster_request *request;
     const mica_type *question, *answer; /* the answer may be NULL */
-    const micap_sorted_letter *asked;
+    const micap_sorted_envelope *asked;
     uint32_t count;
     uint64_t *identities;
     char *questions, *answers;
@@ -214,12 +214,12 @@ static bool fill_bulk(bulk *bulk)
     if (!bulk->identities || !bulk->answered || !bulk->groups || !bulk->questions || !bulk->answers)
         return false;
     for (uint32_t i = 0; i < count; ++i) {
-        const micap_sorted_letter *asked = &bulk->asked[i];
-        if (!i || asked[-1].letter.to != asked->letter.to)
+        const micap_sorted_envelope *asked = &bulk->asked[i];
+        if (!i || asked[-1].envelope.to != asked->envelope.to)
             bulk->groups[bulk->group_count++] = i;
-        bulk->identities[i] = asked->letter.from;
+        bulk->identities[i] = asked->envelope.from;
         bulk->answered[i] = true;
-        if (!micap_letters_read(bulk->cluster, asked, bulk->question, bulk->questions + (size_t)i * question_bytes))
+        if (!micap_envelopes_read(bulk->cluster, asked, bulk->question, bulk->questions + (size_t)i * question_bytes))
             return false;
     }
     bulk->groups[bulk->group_count] = count;
@@ -232,7 +232,7 @@ static void call_handlers(uint32_t begin, uint32_t end, void *context)
     for (uint32_t i = begin; i < end; ++i) {
         uint32_t first = bulk->groups[i];
         mica_cluster_group group = {.world = bulk->cluster->world,
-                                    .key = bulk->asked[first].letter.to,
+                                    .key = bulk->asked[first].envelope.to,
                                     .count = bulk->groups[i + 1] - first,
                                     .identities = bulk->identities + first,
                                     .questions = bulk->questions + (size_t)first * bulk->question->size_bytes,
@@ -244,16 +244,16 @@ static void call_handlers(uint32_t begin, uint32_t end, void *context)
     }
 }
 
-static void send_answer(mica_cluster *cluster, const micap_letter *question, const mica_type *type, const char *value)
+static void send_answer(mica_cluster *cluster, const micap_envelope *question, const mica_type *type, const char *value)
 {
-    micap_letter letter = {.to = question->from,
-                           .kind = question->kind,
-                           .system = question->system,
-                           .order = question->order,
-                           .offset = cluster->answers.bytes.count};
+    micap_envelope envelope = {.to = question->from,
+                               .kind = question->kind,
+                               .system = question->system,
+                               .order = question->order,
+                               .offset = cluster->answers.bytes.count};
     if (question->rank == cluster->transport.rank) {
         micap_codec_put_value(&cluster->codec, &cluster->answers.bytes, type, value);
-        if (!micap_letters_keep(cluster, &cluster->answers, letter))
+        if (!micap_envelopes_keep(cluster, &cluster->answers, envelope))
             fail_memory(cluster);
         return;
     }
@@ -261,14 +261,14 @@ static void send_answer(mica_cluster *cluster, const micap_letter *question, con
     if (!bytes)
         return;
     micap_bytes_put(bytes, &(uint8_t){MICAP_RECORD_ANSWER}, 1);
-    micap_bytes_put64(bytes, letter.to);
-    micap_bytes_put_number(bytes, letter.kind);
-    micap_bytes_put_number(bytes, letter.system);
-    micap_bytes_put_number(bytes, letter.order);
+    micap_bytes_put64(bytes, envelope.to);
+    micap_bytes_put_number(bytes, envelope.kind);
+    micap_bytes_put_number(bytes, envelope.system);
+    micap_bytes_put_number(bytes, envelope.order);
     micap_codec_put_value(&cluster->codec, bytes, type, value);
 }
 
-static void answer_kind(mica_cluster *cluster, uint32_t kind, const micap_sorted_letter *asked, uint32_t count)
+static void answer_kind(mica_cluster *cluster, uint32_t kind, const micap_sorted_envelope *asked, uint32_t count)
 {
     const mica_cluster_request *request = &cluster->requests[kind];
     bulk bulk = {.cluster = cluster,
@@ -291,13 +291,14 @@ static void answer_kind(mica_cluster *cluster, uint32_t kind, const micap_sorted
         micap_cluster_fail(cluster, MICA_ERROR_MEMORY, "what a handler of questions changed can't be applied");
     for (uint32_t i = 0; i < count && bulk.answer; ++i)
         if (bulk.answered[i])
-            send_answer(cluster, &asked[i].letter, bulk.answer, bulk.answers + (size_t)i * bulk.answer->size_bytes);
+            send_answer(cluster, &asked[i].envelope, bulk.answer, bulk.answers + (size_t)i * bulk.answer->size_bytes);
     free_bulk(&bulk);
 }
 
 static int compare_questions(const void *a, const void *b)
 {
-    const micap_letter *x = &((const micap_sorted_letter *)a)->letter, *y = &((const micap_sorted_letter *)b)->letter;
+    const micap_envelope *x = &((const micap_sorted_envelope *)a)->envelope,
+                         *y = &((const micap_sorted_envelope *)b)->envelope;
     int order = micap_compare_words(x->kind, y->kind);
     order = order ? order : micap_compare_words(x->to, y->to);
     order = order ? order : micap_compare_words(x->from, y->from);
@@ -308,51 +309,52 @@ static int compare_questions(const void *a, const void *b)
 void micap_questions_answer(mica_cluster *cluster)
 {
     uint32_t count = cluster->questions.count;
-    micap_sorted_letter *asked = micap_letters_sort(cluster, &cluster->questions, compare_questions);
+    micap_sorted_envelope *asked = micap_envelopes_sort(cluster, &cluster->questions, compare_questions);
     for (uint32_t begin = 0, end = 0; asked && begin < count && cluster->result == MICA_OK; begin = end) {
-        while (end < count && asked[end].letter.kind == asked[begin].letter.kind)
+        while (end < count && asked[end].envelope.kind == asked[begin].envelope.kind)
             ++end;
-        answer_kind(cluster, asked[begin].letter.kind, asked + begin, end - begin);
+        answer_kind(cluster, asked[begin].envelope.kind, asked + begin, end - begin);
     }
-    micap_letters_free_sorted(cluster, asked, count);
-    micap_letters_empty(&cluster->questions);
+    micap_envelopes_free_sorted(cluster, asked, count);
+    micap_envelopes_empty(&cluster->questions);
 }
 
 /* ---- answers */
 
 static int compare_answers(const void *a, const void *b)
 {
-    const micap_letter *x = &((const micap_sorted_letter *)a)->letter, *y = &((const micap_sorted_letter *)b)->letter;
+    const micap_envelope *x = &((const micap_sorted_envelope *)a)->envelope,
+                         *y = &((const micap_sorted_envelope *)b)->envelope;
     int order = micap_compare_words(x->to, y->to);
     order = order ? order : micap_compare_words(x->system, y->system);
     return order ? order : micap_compare_words(x->order, y->order);
 }
 
-static void set_answer(mica_cluster *cluster, const micap_sorted_letter *answer)
+static void set_answer(mica_cluster *cluster, const micap_sorted_envelope *answer)
 {
-    mica_component component = cluster->requests[answer->letter.kind].answer;
+    mica_component component = cluster->requests[answer->envelope.kind].answer;
     const mica_type *type = mica_component_type(component);
-    mica_entity entity = mica_cluster_find(cluster, answer->letter.to);
+    mica_entity entity = mica_cluster_find(cluster, answer->envelope.to);
     if (mica_is_nil(entity)) {
         ++cluster->stats.dropped_count;
         return;
     }
-    char *value = micap_letters_value(cluster, type);
+    char *value = micap_envelopes_value(cluster, type);
     if (!value)
         return;
-    if (!micap_letters_read(cluster, answer, type, value) ||
+    if (!micap_envelopes_read(cluster, answer, type, value) ||
         !mica_set_id(cluster->world, entity, (mica_value){component, type->size_bytes, value}))
         micap_cluster_fail(cluster, MICA_ERROR_MEMORY, "an answer can't be set");
     micap_codec_clear_value(type, value);
-    micap_letters_free_value(cluster, type, value);
+    micap_envelopes_free_value(cluster, type, value);
 }
 
 void micap_questions_deliver(mica_cluster *cluster)
 {
     uint32_t count = cluster->answers.count;
-    micap_sorted_letter *answers = micap_letters_sort(cluster, &cluster->answers, compare_answers);
+    micap_sorted_envelope *answers = micap_envelopes_sort(cluster, &cluster->answers, compare_answers);
     for (uint32_t i = 0; answers && i < count && cluster->result == MICA_OK; ++i)
         set_answer(cluster, &answers[i]);
-    micap_letters_free_sorted(cluster, answers, count);
-    micap_letters_empty(&cluster->answers);
+    micap_envelopes_free_sorted(cluster, answers, count);
+    micap_envelopes_empty(&cluster->answers);
 }

@@ -2,7 +2,7 @@
 
 #include "base/argument.h"
 #include "cluster/exchange.h"
-#include "cluster/letters.h"
+#include "cluster/envelopes.h"
 #include "mica/component.h"
 #include "mica/schedule.h"
 #include "mica/stream.h"
@@ -36,7 +36,7 @@ void micap_shared_streams_free(mica_cluster *cluster)
     MICAP_RELEASE_ARRAY(&cluster->memory, cluster->streams, cluster->stream_count);
     if (cluster->gather_ends)
         MICAP_RELEASE_ARRAY(&cluster->memory, cluster->gather_ends, 2 * cluster->transport.rank_count);
-    micap_letters_free(cluster, &cluster->pushed);
+    micap_envelopes_free(cluster, &cluster->pushed);
 }
 
 static uint32_t number_of(const mica_cluster *cluster, const mica_stream *stream)
@@ -82,40 +82,40 @@ bool mica_cluster_push(mica_cluster *cluster, mica_entity from, const mica_strea
                       message.size_bytes && message.size_bytes != mica_component_type(message.component)->size_bytes,
                       message.size_bytes, "must be the size of the type"))
         return false;
-    uint64_t sender = micap_letters_sender(cluster, from, __func__);
+    uint64_t sender = micap_envelopes_sender(cluster, from, __func__);
     return sender &&
-           micap_letters_post(cluster, &cluster->pushed, (micap_letter){.from = sender, .kind = number}, message);
+           micap_envelopes_post(cluster, &cluster->pushed, (micap_envelope){.from = sender, .kind = number}, message);
 }
 
-static void put_letters(mica_cluster *cluster, micap_bytes *bytes)
+static void put_envelopes(mica_cluster *cluster, micap_bytes *bytes)
 {
     if (!cluster->pushed.count)
         return;
     micap_exchange_put_header(cluster, bytes);
     for (uint32_t i = 0; i < cluster->pushed.count; ++i) {
-        const micap_letter *letter = &cluster->pushed.letters[i];
-        micap_bytes_put_number(bytes, letter->kind);
-        micap_bytes_put64(bytes, letter->from);
-        micap_bytes_put_number(bytes, letter->system);
-        micap_bytes_put(bytes, cluster->pushed.bytes.data + letter->offset, letter->byte_count);
+        const micap_envelope *envelope = &cluster->pushed.envelopes[i];
+        micap_bytes_put_number(bytes, envelope->kind);
+        micap_bytes_put64(bytes, envelope->from);
+        micap_bytes_put_number(bytes, envelope->system);
+        micap_bytes_put(bytes, cluster->pushed.bytes.data + envelope->offset, envelope->byte_count);
     }
     micap_exchange_put_end(bytes);
 }
 
 /* Reads a message; its value stays where it is. NULL, or what is wrong. */
-static const char *take_letter(mica_cluster *cluster, micap_reader *reader, micap_sorted_letter *out)
+static const char *take_envelope(mica_cluster *cluster, micap_reader *reader, micap_sorted_envelope *out)
 {
     uint64_t kind = micap_reader_take_number(reader);
-    out->letter = (micap_letter){.from = micap_reader_take64(reader)};
-    out->letter.system = (uint32_t)micap_reader_take_up_to(reader, UINT32_MAX);
+    out->envelope = (micap_envelope){.from = micap_reader_take64(reader)};
+    out->envelope.system = (uint32_t)micap_reader_take_up_to(reader, UINT32_MAX);
     if (reader->failed || kind >= cluster->stream_count)
         return "a message is of a stream that this rank does not know";
-    out->letter.kind = (uint32_t)kind;
+    out->envelope.kind = (uint32_t)kind;
     out->bytes = reader->at;
     const mica_type *type = mica_component_type(mica_stream_component(cluster->streams[kind]));
     if (!micap_codec_take_value(&cluster->codec, reader, type, NULL))
         return "a message of a stream is invalid";
-    out->letter.byte_count = (uint32_t)(reader->at - out->bytes);
+    out->envelope.byte_count = (uint32_t)(reader->at - out->bytes);
     return NULL;
 }
 
@@ -123,8 +123,8 @@ const char *micap_shared_streams_verify(mica_cluster *cluster, const char *bytes
 {
     micap_reader reader;
     const char *problem = micap_exchange_open(cluster, bytes, byte_count, &reader);
-    for (micap_sorted_letter letter; !problem && micap_reader_left(&reader);)
-        problem = take_letter(cluster, &reader, &letter);
+    for (micap_sorted_envelope envelope; !problem && micap_reader_left(&reader);)
+        problem = take_envelope(cluster, &reader, &envelope);
     return problem;
 }
 
@@ -132,7 +132,7 @@ const char *micap_shared_streams_verify(mica_cluster *cluster, const char *bytes
 typedef struct gathered {
     micap_bytes bytes;
     uint32_t *ends; /* by rank */
-    micap_sorted_letter *messages;
+    micap_sorted_envelope *messages;
     uint32_t count, capacity;
 } gathered;
 
@@ -157,8 +157,8 @@ static void list_messages(mica_cluster *cluster, gathered *all)
                 micap_cluster_fail(cluster, MICA_ERROR_MEMORY, "out of memory for streams");
                 return;
             }
-            take_letter(cluster, &reader, &all->messages[all->count]);
-            all->messages[all->count].letter.order = all->count;
+            take_envelope(cluster, &reader, &all->messages[all->count]);
+            all->messages[all->count].envelope.order = all->count;
             ++all->count;
         }
     }
@@ -166,24 +166,25 @@ static void list_messages(mica_cluster *cluster, gathered *all)
 
 static int compare_messages(const void *a, const void *b)
 {
-    const micap_letter *x = &((const micap_sorted_letter *)a)->letter, *y = &((const micap_sorted_letter *)b)->letter;
+    const micap_envelope *x = &((const micap_sorted_envelope *)a)->envelope,
+                         *y = &((const micap_sorted_envelope *)b)->envelope;
     int order = micap_compare_words(x->from, y->from);
     order = order ? order : micap_compare_words(x->system, y->system);
     return order ? order : micap_compare_words(x->order, y->order);
 }
 
-static void add_message(mica_cluster *cluster, const micap_sorted_letter *message)
+static void add_message(mica_cluster *cluster, const micap_sorted_envelope *message)
 {
-    mica_stream *stream = cluster->streams[message->letter.kind];
+    mica_stream *stream = cluster->streams[message->envelope.kind];
     const mica_type *type = mica_component_type(mica_stream_component(stream));
-    char *value = micap_letters_value(cluster, type);
+    char *value = micap_envelopes_value(cluster, type);
     if (!value)
         return;
-    if (!micap_letters_read(cluster, message, type, value) ||
+    if (!micap_envelopes_read(cluster, message, type, value) ||
         !mica_stream_push_id(stream, value, type->size_bytes, cluster->location))
         micap_cluster_fail(cluster, MICA_ERROR_MEMORY, "out of memory for a stream");
     micap_codec_clear_value(type, value);
-    micap_letters_free_value(cluster, type, value);
+    micap_envelopes_free_value(cluster, type, value);
 }
 
 void micap_shared_streams_exchange(mica_cluster *cluster)
@@ -192,8 +193,8 @@ void micap_shared_streams_exchange(mica_cluster *cluster)
         return;
     gathered all = {.bytes = {.memory = &cluster->memory}};
     micap_bytes own = {.memory = &cluster->memory};
-    put_letters(cluster, &own);
-    micap_letters_empty(&cluster->pushed);
+    put_envelopes(cluster, &own);
+    micap_envelopes_empty(&cluster->pushed);
     if (!micap_transport_gather_all(&cluster->transport, &own, &all.bytes, cluster->gather_ends))
         micap_cluster_fail(cluster, MICA_ERROR_MEMORY, "out of memory for streams, or more than 2 GiB in one step");
     all.ends = cluster->gather_ends;
