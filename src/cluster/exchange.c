@@ -101,7 +101,7 @@ static const char *check_record(mica_cluster *cluster, micap_reader *reader)
     const char *kind = micap_reader_take(reader, 1);
     switch (kind ? *kind : 0) {
     case MICAP_RECORD_ENTITY: micap_reader_take64(reader); return micap_codec_check_entity(&cluster->codec, reader);
-    case MICAP_RECORD_LETTER: return micap_mail_check(cluster, reader);
+    case MICAP_RECORD_ENVELOPE: return micap_mail_check(cluster, reader);
     case MICAP_RECORD_GHOST: return check_ghost(cluster, reader);
     case MICAP_RECORD_NOTE: return micap_references_check(cluster, reader);
     case MICAP_RECORD_QUESTION: return micap_questions_check(cluster, reader);
@@ -207,7 +207,7 @@ static void receive(uint32_t from, const char *bytes, size_t byte_count, void *c
     while (micap_reader_left(&reader))
         switch (*micap_reader_take(&reader, 1)) {
         case MICAP_RECORD_ENTITY: use_entity(cluster, &reader); break;
-        case MICAP_RECORD_LETTER: micap_mail_receive(cluster, &reader); break;
+        case MICAP_RECORD_ENVELOPE: micap_mail_receive(cluster, &reader); break;
         case MICAP_RECORD_NOTE: micap_references_receive(cluster, from, &reader); break;
         case MICAP_RECORD_QUESTION: micap_questions_receive(cluster, &reader); break;
         case MICAP_RECORD_ANSWER: micap_questions_receive_answer(cluster, &reader); break;
