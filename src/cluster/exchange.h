@@ -8,7 +8,7 @@
 /* Records of a parcel. */
 enum {
     MICAP_RECORD_ENTITY = 1, /* identity or 0, then the entity */
-    MICAP_RECORD_ENVELOPE,     /* to, from, number of the type, value */
+    MICAP_RECORD_ENVELOPE,   /* to, from, number of the type, value */
     MICAP_RECORD_GHOST,      /* identity, coordinates, values */
     MICAP_RECORD_NOTE,       /* about a reference: kind, identity, rank */
     MICAP_RECORD_QUESTION,   /* key, identity, rank for the answer, number of the type, system, order, value */

@@ -306,6 +306,20 @@ static bool fail_at(uint64_t allocation, bool hashed)
         ck_assert(mica_same(mica_find_by(index, mica_key_text(words)), entities[round % 2 ? 30 : FEW - 1]));
         has_any_failed |= has_failed;
     }
+    for (uint32_t i = 0; i < FEW; ++i) {
+        snprintf(words, sizeof words, "a text of one entity, number %u", i);
+        mica_set(world, entities[i], Label, {.words = mica_text_of(words)});
+        uint64_t before = allocator.failures;
+        faulty_allocator_fail_at(&allocator, allocation, false);
+        mica_result result = mica_index_refresh(index, entities[i]);
+        bool has_failed = allocator.failures != before;
+        faulty_allocator_fail_at(&allocator, 0, false);
+        ck_assert(result == MICA_OK || (has_failed && result == MICA_ERROR_MEMORY));
+        ck_assert(result == MICA_OK || mica_index_entity_count(index) == 0);
+        ck_assert_int_eq(mica_index_update(index), MICA_OK);
+        ck_assert(mica_same(mica_find_by(index, mica_key_text(words)), entities[i]));
+        has_any_failed |= has_failed;
+    }
     heard.count = reported;
     close_world(world, &heard);
     ck_assert_uint_eq(allocator.live_bytes, 0);

@@ -191,6 +191,21 @@ START_TEST(observers_need_memory_for_their_names)
 }
 END_TEST
 
-TEST_SUITE(traffic, all_that_passes_in_a_frame_is_told, what_happens_between_frames_is_told_too,
-           a_restored_stream_is_not_told_again, a_second_watch_and_one_inside_a_frame_are_refused,
-           observers_need_memory_for_their_names)
+START_TEST(a_watch_needs_memory_in_a_world_without_systems)
+{
+    static faulty_allocator allocator;
+    reports heard;
+    faulty_allocator_init(&allocator);
+    mica_world *world = open_world_with(&heard, (mica_world_def){.allocator = faulty_allocator_interface(&allocator)});
+    faulty_allocator_fail_at(&allocator, 1, false);
+    ck_assert_int_eq(mica_traffic_watch(world, show, diary), MICA_ERROR_MEMORY);
+    expect_report(&heard, MICA_ERROR_MEMORY, "flow");
+    ck_assert_int_eq(mica_traffic_watch(world, show, diary), MICA_OK);
+    close_world(world, &heard);
+    faulty_allocator_free(&allocator);
+}
+END_TEST
+
+TEST_SUITE(traffic, a_watch_needs_memory_in_a_world_without_systems, all_that_passes_in_a_frame_is_told,
+           what_happens_between_frames_is_told_too, a_restored_stream_is_not_told_again,
+           a_second_watch_and_one_inside_a_frame_are_refused, observers_need_memory_for_their_names)
