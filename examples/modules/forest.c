@@ -36,8 +36,8 @@ static void count(const mica_frame *frame)
 
 static void live_as_rabbit(mica_view *view)
 {
-    const Settings *settings = mica_singleton_get(view->world, Settings);
-    const Census *census = mica_singleton_get(view->world, Census);
+    const Settings *settings = mica_view_read(view, Settings);
+    const Census *census = mica_view_read(view, Census);
     mica_random random = mica_random_of(view);
     float crowd = (float)census->rabbits / (float)settings->room;
     for (uint32_t i = 0; i < view->count; ++i) {
@@ -51,8 +51,8 @@ static void live_as_rabbit(mica_view *view)
 /* A fox catches settings->hunt * rabbits per frame, and one in eight makes a young fox. */
 static void live_as_fox(mica_view *view)
 {
-    const Settings *settings = mica_singleton_get(view->world, Settings);
-    const Census *census = mica_singleton_get(view->world, Census);
+    const Settings *settings = mica_view_read(view, Settings);
+    const Census *census = mica_view_read(view, Census);
     Age *age = mica_view_write(view, Age);
     mica_random random = mica_random_of(view);
     for (uint32_t i = 0; i < view->count; ++i) {
@@ -72,9 +72,10 @@ MICA_MODULE(world)
     mica_define(world, Fox);
     all_rabbits = mica_query_text(world, "Rabbit", NULL);
     all_foxes = mica_query_text(world, "Fox", NULL);
-    mica_system_add(world, MICA_SYSTEM_ONCE(count));
-    mica_system_add(world, MICA_SYSTEM(live_as_rabbit, MICA_HAS(Rabbit)));
-    mica_system_add(world, MICA_SYSTEM(live_as_fox, MICA_WRITE(Age), MICA_HAS(Fox)));
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(count, (MICA_USES(MICA_USE_WRITE(Census)))));
+    mica_system_add(world, MICA_SYSTEM(live_as_rabbit, MICA_HAS(Rabbit), MICA_READ(Settings), MICA_READ(Census)));
+    mica_system_add(world,
+                    MICA_SYSTEM(live_as_fox, MICA_WRITE(Age), MICA_HAS(Fox), MICA_READ(Settings), MICA_READ(Census)));
     return MICA_OK;
 }
 

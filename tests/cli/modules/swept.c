@@ -31,8 +31,9 @@ MICA_TAG(Mouse)
 static void move(mica_view *view)
 {
     Place *place = mica_view_write(view, Place);
+    const Settings *settings = mica_view_read(view, Settings);
     for (uint32_t i = 0; i < view->count; ++i)
-        place[i].x += (float)mica_singleton_get(view->world, Settings)->speed * view->dt;
+        place[i].x += (float)settings->speed * view->dt;
 }
 
 static void go_wrong(const mica_frame *frame)
@@ -58,8 +59,8 @@ MICA_MODULE(world)
     mica_define(world, Run);
     mica_define(world, Place);
     mica_define(world, Mouse);
-    mica_system_add(world, MICA_SYSTEM(move, MICA_WRITE(Place)));
-    mica_system_add(world, MICA_SYSTEM_ONCE(go_wrong));
+    mica_system_add(world, MICA_SYSTEM(move, MICA_WRITE(Place), MICA_READ(Settings)));
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(go_wrong, (MICA_USES(MICA_USE_READ(Settings), MICA_USE_READ(Run)))));
     return MICA_OK;
 }
 
