@@ -99,7 +99,7 @@ answer "pkg-config, Lua" "$scratch/lua_by_pkg_config"
 if [ -e "$PKG_CONFIG_PATH/mica_cluster.pc" ]; then # where Open MPI is installed
     # shellcheck disable=SC2046
     gcc -std=c17 -ffp-contract=off "$source/examples/cluster_flocking.c" "$source/examples/cluster/picture.c" -o "$scratch/cluster_by_pkg_config" \
-        $(pkg-config --cflags --libs mica_cluster)
+        $(pkg-config --cflags --libs mica_cluster) -lm
     "$scratch/cluster_by_pkg_config" | diff "$source/examples/expected/cluster_flocking.txt" -
     echo "pkg-config, cluster: ok"
 fi
