@@ -45,15 +45,16 @@ uint32_t micap_cell_table_owner(const micap_cell_table *table, uint64_t key)
 
 static uint32_t slot_of(const micap_cell_table *table, uint64_t number)
 {
-    uint32_t mask = table->slot_capacity - 1, at = (uint32_t)micap_hash_mix(number) & mask;
-    while (table->slots[at] && table->cells[table->slots[at] - 1].number != number)
+    uint32_t mask = table->slot_capacity - 1, side_by_side = 3;
+    uint32_t at = (((uint32_t)micap_hash_mix(number >> 2) & ~side_by_side) | ((uint32_t)number & side_by_side)) & mask;
+    while (table->slots[at].cell && table->slots[at].number != number)
         at = (at + 1) & mask;
     return at;
 }
 
 uint32_t micap_cell_table_find(const micap_cell_table *table, uint64_t number)
 {
-    return table->slots ? table->slots[slot_of(table, number)] - 1 : MICAP_NO_CELL;
+    return table->slots ? table->slots[slot_of(table, number)].cell - 1 : MICAP_NO_CELL;
 }
 
 /* At most half of the slots are used. */
@@ -62,14 +63,15 @@ static bool grow_slots(micap_cell_table *table)
     if ((uint64_t)table->cell_count * 2 + 2 <= table->slot_capacity)
         return true;
     uint32_t capacity = table->slot_capacity ? table->slot_capacity * 2 : 1024;
-    uint32_t *slots = micap_allocate_zeroed(table->memory, (size_t)capacity * sizeof *slots, MICAP_ARRAY_ALIGNMENT);
+    micap_cell_slot *slots =
+        micap_allocate_zeroed(table->memory, (size_t)capacity * sizeof *slots, MICAP_ARRAY_ALIGNMENT);
     if (!slots)
         return false;
     MICAP_RELEASE_ARRAY(table->memory, table->slots, table->slot_capacity);
     table->slots = slots;
     table->slot_capacity = capacity;
     for (uint32_t i = 0; i < table->cell_count; ++i)
-        slots[slot_of(table, table->cells[i].number)] = i + 1;
+        slots[slot_of(table, table->cells[i].number)] = (micap_cell_slot){table->cells[i].number, i + 1};
     return true;
 }
 
@@ -119,6 +121,6 @@ uint32_t micap_cell_table_require(micap_cell_table *table, uint64_t number, mica
     added->owner = micap_cell_table_owner(table, added->key);
     if (!list_needed(table, added))
         return MICAP_NO_CELL;
-    table->slots[slot_of(table, number)] = table->cell_count + 1;
+    table->slots[slot_of(table, number)] = (micap_cell_slot){number, table->cell_count + 1};
     return table->cell_count++;
 }

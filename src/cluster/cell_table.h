@@ -15,9 +15,14 @@ typedef struct micap_table_cell {
     uint32_t owner;
     uint32_t needed_first; /* ranks other than this one that need copies */
     uint32_t needed_count;
-    uint32_t row_first; /* of the neighbour table */
-    uint32_t row_count;
+    uint32_t position; /* in the order of the neighbour table */
 } micap_table_cell;
+
+/* Of a hash table with open addressing. Four cells side by side share a cache line: a search looks up all cells around one. */
+typedef struct micap_cell_slot {
+    uint64_t number;
+    uint32_t cell; /* 1 + its index; 0: the slot is empty */
+} micap_cell_slot;
 
 typedef struct micap_cell_table {
     micap_memory *memory;
@@ -27,7 +32,7 @@ typedef struct micap_cell_table {
     uint64_t *first_keys; /* by rank: the first key that it owns; that of rank 0 is 0 */
     micap_table_cell *cells;
     uint32_t cell_count, cell_capacity;
-    uint32_t *slots; /* open addressing: 1 + the number of a cell; 0: empty */
+    micap_cell_slot *slots;
     uint32_t slot_capacity;
     uint32_t *needed; /* lists of ranks */
     uint32_t needed_count, needed_capacity;

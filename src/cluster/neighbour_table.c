@@ -2,6 +2,8 @@
 
 #include "base/hash.h"
 
+#include <stdlib.h>
+
 static void free_rows(micap_memory *memory, micap_rows *rows)
 {
     MICAP_RELEASE_ARRAY(memory, rows->rows, rows->row_capacity);
@@ -14,6 +16,7 @@ void micap_neighbour_table_free(micap_neighbour_table *table)
         return;
     free_rows(table->memory, &table->added);
     free_rows(table->memory, &table->sorted);
+    MICAP_RELEASE_ARRAY(table->memory, table->order, table->order_capacity);
     MICAP_RELEASE_ARRAY(table->memory, table->row_of_index, table->row_of_index_capacity);
     MICAP_RELEASE_ARRAY(table->memory, table->slots, table->slot_capacity);
 }
@@ -66,22 +69,53 @@ static void sort_cell(const micap_neighbour_table *table, uint32_t *numbers, uin
     }
 }
 
-/* Numbers of the added rows, by cell. */
-static void number_rows(const micap_neighbour_table *table, micap_cell_table *cells, uint32_t *numbers)
+static int compare_numbers(const void *a, const void *b)
 {
-    const micap_rows *added = &table->added;
-    for (uint32_t i = 0; i < cells->cell_count; ++i)
-        cells->cells[i].row_count = 0;
-    for (uint32_t i = 0; i < added->count; ++i)
-        ++cells->cells[added->rows[i].cell].row_count;
-    uint32_t first = 0;
-    for (uint32_t i = 0; i < cells->cell_count; ++i) {
-        cells->cells[i].row_first = first;
-        first += cells->cells[i].row_count;
-        cells->cells[i].row_count = 0;
+    const micap_numbered_cell *x = a, *y = b;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Sorts the cells by number, unless they are those of the last time. False if memory is short. */
+static bool order_cells(micap_neighbour_table *table, micap_cell_table *cells)
+{
+    bool is_known = table->order_count == cells->cell_count;
+    for (uint32_t i = 0; is_known && i < table->order_count; ++i)
+        is_known = table->order[i].number == cells->cells[table->order[i].cell].number;
+    if (!is_known) {
+        table->order_count = 0;
+        if (!MICAP_RESERVE(table->memory, table->order, &table->order_capacity, cells->cell_count))
+            return false;
+        for (uint32_t i = 0; i < cells->cell_count; ++i)
+            table->order[i] = (micap_numbered_cell){.number = cells->cells[i].number, .cell = i};
+        table->order_count = cells->cell_count;
+        qsort(table->order, table->order_count, sizeof *table->order, compare_numbers);
     }
-    for (uint32_t i = 0; i < added->count; ++i) {
-        micap_table_cell *cell = &cells->cells[added->rows[i].cell];
+    for (uint32_t i = 0; i < table->order_count; ++i) {
+        cells->cells[table->order[i].cell].position = i;
+        table->order[i].row_count = 0;
+    }
+    return true;
+}
+
+static micap_numbered_cell *ordered_cell(const micap_neighbour_table *table, const micap_cell_table *cells,
+                                         uint32_t added)
+{
+    return &table->order[cells->cells[table->added.rows[added].cell].position];
+}
+
+/* Numbers of the added rows, by cell. */
+static void number_rows(const micap_neighbour_table *table, const micap_cell_table *cells, uint32_t *numbers)
+{
+    for (uint32_t i = 0; i < table->added.count; ++i)
+        ++ordered_cell(table, cells, i)->row_count;
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < table->order_count; ++i) {
+        table->order[i].row_first = first;
+        first += table->order[i].row_count;
+        table->order[i].row_count = 0;
+    }
+    for (uint32_t i = 0; i < table->added.count; ++i) {
+        micap_numbered_cell *cell = ordered_cell(table, cells, i);
         numbers[cell->row_first + cell->row_count++] = i;
     }
 }
@@ -110,13 +144,13 @@ bool micap_neighbour_table_end(micap_neighbour_table *table, micap_cell_table *c
     uint32_t count = table->added.count;
     size_t bytes = (size_t)count * 2 * sizeof(uint32_t);
     uint32_t *numbers = micap_allocate(table->memory, bytes, MICAP_ARRAY_ALIGNMENT);
-    bool done = numbers && reserve_rows(table, &table->sorted, count);
+    bool done = numbers && reserve_rows(table, &table->sorted, count) && order_cells(table, cells);
     table->sorted.count = table->ghost_count = 0;
     table->has_slots = false;
     if (done) {
         number_rows(table, cells, numbers);
-        for (uint32_t i = 0; i < cells->cell_count; ++i)
-            sort_cell(table, numbers + cells->cells[i].row_first, cells->cells[i].row_count, numbers + count);
+        for (uint32_t i = 0; i < table->order_count; ++i)
+            sort_cell(table, numbers + table->order[i].row_first, table->order[i].row_count, numbers + count);
         for (uint32_t i = 0; i < count && done; ++i)
             done = place_row(table, numbers[i], i);
         table->sorted.count = done ? count : 0;
@@ -177,22 +211,34 @@ typedef struct search {
     uint32_t capacity, count;
 } search;
 
-static void search_cell(search *search, const micap_table_cell *cell)
+/* Every row is written, and the next one takes its place unless it is near: branches on distances can't be predicted. */
+static void search_rows(search *search, uint32_t begin, uint32_t end)
 {
     const micap_neighbour_table *table = search->table;
     const micap_neighbour_row *self = &table->sorted.rows[search->row];
-    for (uint32_t i = cell->row_first; i < cell->row_first + cell->row_count; ++i) {
+    for (uint32_t i = begin; i < end; ++i) {
         const micap_neighbour_row *row = &table->sorted.rows[i];
         double x = micap_cell_offset(table->space, 0, self->at[0], row->at[0]);
         double y = micap_cell_offset(table->space, 1, self->at[1], row->at[1]);
         double z = table->space->axis_count < 3 ? 0 : micap_cell_offset(table->space, 2, self->at[2], row->at[2]);
         double distance = x * x + y * y + z * z;
-        if (!(distance <= search->limit) || i == search->row)
-            continue;
         if (search->count < search->capacity)
             search->out[search->count] = (mica_cluster_neighbour){row->identity, distance, {x, y, z}, i};
-        ++search->count;
+        search->count += (uint32_t)(distance <= search->limit) & (uint32_t)(i != search->row);
     }
+}
+
+/* A cell with rows of the table, or NULL. The cell after the one that was found last is next to it, if it has rows. */
+static const micap_numbered_cell *find_cell(const micap_neighbour_table *table, const micap_cell_table *cells,
+                                            const micap_numbered_cell *last, uint64_t number)
+{
+    if (last && last->number + 1 == number) {
+        const micap_numbered_cell *next = last + 1;
+        return next < table->order + table->order_count && next->number == number ? next : NULL;
+    }
+    uint32_t cell = micap_cell_table_find(cells, number);
+    uint32_t position = cell == MICAP_NO_CELL ? table->order_count : cells->cells[cell].position;
+    return position < table->order_count && table->order[position].cell == cell ? &table->order[position] : NULL;
 }
 
 uint32_t micap_neighbour_table_search(const micap_neighbour_table *table, const micap_cell_table *cells, uint32_t row,
@@ -203,15 +249,24 @@ uint32_t micap_neighbour_table_search(const micap_neighbour_table *table, const 
     micap_cell_span spans[3];
     for (uint32_t axis = 0; axis < 3; ++axis)
         spans[axis] = micap_cell_span_around(table->space, axis, own.at[axis], radius);
+    const micap_numbered_cell *last = NULL;
+    uint32_t begin = 0, end = 0; /* rows of cells that are next to each other */
     for (int32_t z = 0; z < spans[2].count; ++z)
         for (int32_t y = 0; y < spans[1].count; ++y)
             for (int32_t x = 0; x < spans[0].count; ++x) {
                 at.at[0] = micap_cell_span_at(table->space, 0, spans[0], x);
                 at.at[1] = micap_cell_span_at(table->space, 1, spans[1], y);
                 at.at[2] = micap_cell_span_at(table->space, 2, spans[2], z);
-                uint32_t cell = micap_cell_table_find(cells, micap_cell_number(at));
-                if (cell != MICAP_NO_CELL)
-                    search_cell(&search, &cells->cells[cell]);
+                const micap_numbered_cell *cell = find_cell(table, cells, last, micap_cell_number(at));
+                if (!cell)
+                    continue;
+                last = cell;
+                if (cell->row_first != end) {
+                    search_rows(&search, begin, end);
+                    begin = cell->row_first;
+                }
+                end = cell->row_first + cell->row_count;
             }
+    search_rows(&search, begin, end);
     return search.count;
 }

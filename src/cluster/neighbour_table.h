@@ -1,5 +1,6 @@
 /* What mica_cluster_around and mica_cluster_read show: the shared entities of this rank and those of others within reach, as they were when
- * the table was built. Rows are sorted by cell, and within a cell by identity, so that their order does not depend on ranks. */
+ * the table was built. Rows are sorted by the number of their cell, so that cells that are next to each other on the first axis are in memory
+ * too, and within a cell by identity. Their order does not depend on ranks. */
 #ifndef MICAP_CLUSTER_NEIGHBOUR_TABLE_H
 #define MICAP_CLUSTER_NEIGHBOUR_TABLE_H
 
@@ -33,12 +34,21 @@ typedef struct micap_rows {
     uint32_t row_capacity, value_capacity;
 } micap_rows;
 
+typedef struct micap_numbered_cell {
+    uint64_t number;
+    uint32_t cell; /* its index */
+    uint32_t row_first;
+    uint32_t row_count;
+} micap_numbered_cell;
+
 typedef struct micap_neighbour_table {
     micap_memory *memory;
     const micap_cell_space *space;
     micap_ghost_layout layout;
-    micap_rows added;  /* in the order in which they were added */
-    micap_rows sorted; /* by cell and identity */
+    micap_rows added;           /* in the order in which they were added */
+    micap_rows sorted;          /* by cell and identity */
+    micap_numbered_cell *order; /* the cells by number */
+    uint32_t order_count, order_capacity;
     uint32_t ghost_count;
     uint32_t *row_of_index; /* by the index of an entity of this rank: 1 + its row; 0: none */
     uint32_t row_of_index_capacity;
