@@ -31,8 +31,8 @@ static inline void *micap_bytes_grow(micap_bytes *bytes, size_t count)
 
 static inline void micap_bytes_put(micap_bytes *bytes, const void *from, size_t count)
 {
-    void *room = micap_bytes_grow(bytes, count);
-    if (room && count)
+    void *room = count ? micap_bytes_grow(bytes, count) : NULL;
+    if (room)
         memcpy(room, from, count);
 }
 

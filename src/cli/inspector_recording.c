@@ -93,7 +93,8 @@ static bool remember(source *source, uint64_t frame, float dt)
 static void take_events(source *source)
 {
     micap_traffic_log *log = &source->replayed->target.traffic;
-    micap_reader reader = {.begin = log->bytes.data, .at = log->bytes.data, .end = log->bytes.data + log->bytes.count};
+    const char *data = log->bytes.count ? log->bytes.data : "";
+    micap_reader reader = {.begin = data, .at = data, .end = data + log->bytes.count};
     if (!log->bytes.failed)
         events_take(source, &reader, log->left_out);
     micap_traffic_log_clear(log);

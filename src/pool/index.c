@@ -139,7 +139,8 @@ void micap_hash_set(micap_index *index, uint32_t entity_index, uint32_t row)
 
 void micap_hash_clear(micap_index *index)
 {
-    memset(index->slots, 0, index->slot_count * sizeof *index->slots);
+    if (index->slot_count)
+        memset(index->slots, 0, index->slot_count * sizeof *index->slots);
     index->used = 0;
 }
 

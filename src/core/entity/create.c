@@ -56,7 +56,7 @@ static MICAP_INLINE bool fill_row(const micap_create_plan *plan, micap_row spot,
                                   uint32_t count)
 {
     const micap_create_item *item = plan->items;
-    for (const mica_value *end = values + count; values != end; ++item, ++values) {
+    for (; count; --count, ++item, ++values) {
         if (MICAP_UNLIKELY(item->component != values->component || item->size_bytes != values->size_bytes))
             return false;
         uint64_t bytes = item->bytes;
