@@ -113,8 +113,10 @@ static const char *check_record(mica_cluster *cluster, micap_reader *reader)
 const char *micap_exchange_open(const mica_cluster *cluster, const char *bytes, size_t byte_count,
                                 micap_reader *out_reader)
 {
+    if (byte_count < HEADER_BYTES + END_BYTES)
+        return "it is shorter than a parcel";
     micap_reader reader = {.begin = bytes, .at = bytes, .end = bytes + byte_count};
-    if (byte_count < HEADER_BYTES + END_BYTES || micap_reader_take32(&reader) != MAGIC)
+    if (micap_reader_take32(&reader) != MAGIC)
         return "it does not begin as a parcel does";
     if (micap_reader_take64(&reader) != cluster->tick)
         return "it is of another step";
