@@ -95,7 +95,7 @@ def comparison(facts, rows):
         MARK, "## Side by side with flecs and EnTT", "",
         f"Measured on {facts['date']}: Mica {facts['mica']}, flecs {facts['flecs']}, EnTT {facts['EnTT']}; {facts['machine']}. One program per library",
         "runs the same workload, one process at a time; checksums are compared. The figures are minima over several runs with cold memory; noise is up to 30%.",
-        "Where a library has several ways to do the work, the fastest is listed. *raw* is hand-written arrays.", "",
+        "Mica's components are in chunks. Where a peer has several ways to do the work, the fastest is listed. *raw* is hand-written arrays.", "",
         "![Mica, flecs and EnTT](peers.svg)", "",
         "| workload | name | unit | Mica | flecs | EnTT | raw |", "|---|---|---|---|---|---|---|", *table, ""))
 
