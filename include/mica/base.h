@@ -5,6 +5,7 @@
  *   Threads: any     may be called from any thread at any time.
  *   Threads: reader  from any thread, as long as no thread changes the same world meanwhile.
  *   Threads: owner   from one thread at a time, while no other thread uses the same world.
+ * Systems may call functions of the owner that are recorded (mica/system.h), such as mica_create and mica_destroy, on several threads.
  *
  * Invalid arguments. A call with an invalid argument changes nothing, returns a harmless result (nil, NULL, 0, false, a struct
  * of zeros, or an error) and makes a report that names the argument. Invalid arguments are NULL, a dead entity, an unknown id or enum
@@ -45,7 +46,7 @@
 #    define MICA_EXPORT
 #endif
 
-/* Private: what the inline functions of the headers need of the compiler, which is gcc, clang, or clang in the mode of Microsoft's. */
+/* Private: features of the compiler (gcc, clang or clang-cl) that the inline functions of the headers use. */
 #define MICA_EXPECT_ __builtin_expect
 #define MICA_LOAD_ __atomic_load_n
 #define MICA_STORE_ __atomic_store_n
@@ -55,6 +56,7 @@
 #define MICA_COPY_BYTES_ __builtin_memcpy
 #define MICA_TYPEOF_ __typeof__
 #define MICA_UNUSED_ __attribute__((unused))
+#define MICA_ASM_ __asm__
 
 /* The version of these headers. */
 #define MICA_VERSION_MAJOR 0
@@ -85,7 +87,7 @@ typedef enum mica_result {
     MICA_ERROR_EXISTS,  /* the name is taken */
     MICA_ERROR_LIMIT,   /* a documented bound would be passed */
     MICA_ERROR_LAYOUT,  /* two descriptions of one name disagree */
-    MICA_ERROR_REFUSED, /* the world was told not to do this: sealed, or busy iterating */
+    MICA_ERROR_REFUSED, /* not allowed now: inside a frame or hook, while recording, or in a sealed world */
     MICA_ERROR_DATA,    /* a file or its text is not what it should be */
     MICA_ERROR_FILE,    /* the operating system can't open, read or write it */
 } mica_result;

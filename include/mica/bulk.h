@@ -1,6 +1,6 @@
 /* Mica, bulk: operations on many entities in one call, column by column. Each call succeeds completely or changes nothing. While the
- * world records, as in systems, the change of each entity is recorded: those that match when the call is made. If memory runs out for a
- * recorded add, remove or destroy, the changes before it stay recorded.
+ * world records, as in systems, one change is recorded for each entity that matches at the time of the call. If memory runs out during
+ * this, the changes recorded so far are kept.
  *
  *     Position where[1000];
  *     mica_entity crowd[1000];

@@ -32,7 +32,8 @@ typedef struct mica_commands mica_commands;
  * exclusive system calls mica_defer without mica_flush, recording ends when that function returns. Threads: owner. */
 MICA_API void mica_defer(mica_world *world);
 
-/* Ends one mica_defer, if there is one. The outermost flush applies the changes of all buffers. Threads: owner. */
+/* Ends one mica_defer, if there is one. The outermost flush applies the changes of all buffers. Returns MICA_OK, or an error as described
+ * above. Threads: owner. */
 MICA_API mica_result mica_flush(mica_world *world);
 
 /* Creates a buffer, to be used by one thread at a time. Returns NULL on error. Threads: owner. */

@@ -119,7 +119,7 @@ typedef struct mica_attributes {
     const char *unit; /* such as "m/s" */
     const char *note; /* one line of documentation */
     /* The range of a number, or of each element, if the two differ; infinity is no limit. Values from text, JSON and SQL must be in it;
-     * writes in C are not checked: see mica_value_check. */
+     * values that C code writes are only checked on demand: see .check_ranges of mica_world_def, and mica_value_check. */
     double minimum;
     double maximum;
     /* What the field of a component that is added without a value starts with: a number, bool or constant, or each element of an array.
@@ -146,9 +146,9 @@ typedef struct mica_constant {
     int64_t value;
 } mica_constant;
 
-/* For components that own something. Components with text and lists have these functions without writing them. All functions work on `count` contiguous values. construct and copy initialise raw memory;
- * on failure they undo what they did and return false. move initialises raw memory from values that count as raw memory
- * afterwards, and cannot fail. If NULL: construct fills with zero, copy and move copy bytes, destruct does nothing. */
+/* For components that own something; components with text and lists need none. All functions work on `count` contiguous values. construct
+ * and copy initialise raw memory; on failure they undo what they did and return false. move initialises raw memory from values that count
+ * as raw memory afterwards, and cannot fail. If NULL: construct fills with zero, copy and move copy bytes, destruct does nothing. */
 typedef bool (*mica_construct_fn)(void *values, uint32_t count, void *context);
 typedef void (*mica_destruct_fn)(void *values, uint32_t count, void *context);
 typedef bool (*mica_copy_fn)(void *to, const void *from, uint32_t count, void *context);
@@ -179,6 +179,7 @@ struct mica_type {
     bool acyclic;
     bool transitive;
     bool ordered;
+    bool parents; /* private: the edges are those of the hierarchy: mica_child_of in mica/hierarchy.h */
     mica_target_policy on_target;
     mica_type *const *required; /* components that come along with this one: MICA_TYPES(Position). Not in a circle */
     mica_type *const *
@@ -189,8 +190,9 @@ struct mica_type {
     mica_copy_fn copy;
     mica_move_fn move;
     void *context;
-    /* The short form of destruct and copy, for one value: also called for values that are zero or have their initial values. Without
-     * copy_one, a component with destroy_one can't be copied: clones and snapshots refuse it. */
+    /* The short form of destruct and copy, for one value: also called for values that are zero or have their initial values. A
+     * component with destroy_one (or destruct) and without copy_one (or copy) can't be copied: clones, snapshots and mica_add_all with a
+     * value refuse it, and a value that was given to mica_create or mica_set belongs to the world. */
     void (*destroy_one)(void *value);
     bool (*copy_one)(void *to,
                      const void *from); /* initialises raw memory; on failure it undoes what it did and returns false */
@@ -222,7 +224,7 @@ static inline mica_component mica_type_id(mica_type *type)
     return id ? id : mica_type_intern(type);
 }
 
-/* The id of component T. If T has no description, the compile error names mica_type_of_T. */
+/* The id of component T. A compile error about mica_type_of_T means that T has no description: write MICA_COMPONENT(T, fields...). */
 #define MICA_ID(T) mica_type_id(&MICA_JOIN_(mica_type_of_, T))
 
 MICA_END
@@ -245,7 +247,7 @@ MICA_END
 #define MICA_POOL_WITH(T, traits, ...)                                                                                 \
     MICA_TYPE_(T, #T, (.storage = MICA_STORAGE_POOL, MICA_UNWRAP_ traits), __VA_ARGS__)
 
-/* A list of components for the traits, which were described before. */
+/* A list of components for .required and .excludes. They must be described before. */
 #define MICA_TYPES(...) ((mica_type *const[]){MICA_FOR_EACH_(MICA_TYPE_ENTRY_, 0, __VA_ARGS__) NULL})
 
 /* A tag is deliberately an incomplete type: it has no value. */
@@ -362,7 +364,8 @@ MICA_END
     double **: 0, double *const *: 0, mica_entity **: 0, mica_entity *const *: 0, mica_asset **: 0,                    \
     mica_asset *const *: 0, mica_text **: 0, mica_text *const *: 0, mica_list **: 0, mica_list *const *: 0
 
-/* What lists can have as elements, and fields with attributes as types, besides described types. Constant, which tells them apart. */
+/* Private: the types besides described ones that elements of lists and fields with attributes can have. They are const, which distinguishes
+ * them from described types. */
 #ifndef __cplusplus
 #    define MICA_ELEMENT_(T, kind_)                                                                                    \
         MICA_UNUSED_ static const mica_type mica_type_of_##T = {                                                       \

@@ -23,8 +23,8 @@ MICA_BEGIN
 /* The id of the tag, for bindings and C++. Zero if memory runs out. Threads: any. */
 MICA_API mica_component mica_disabled_id(void);
 
-/* Hides an entity, or shows it again. Return true also if it was hidden, or shown, already; false with a report if it is not alive or
- * memory runs out. Inside systems the change is recorded. Threads: owner. */
+/* Hides an entity, or shows it again. Return true also if nothing changes; false with a report if it is not alive or memory
+ * runs out. Inside systems the change is recorded. Threads: owner. */
 MICA_API bool mica_entity_disable(mica_world *world, mica_entity entity);
 MICA_API bool mica_entity_enable(mica_world *world, mica_entity entity);
 

@@ -31,8 +31,7 @@ typedef struct mica_event {
     const void *data; /* of a user event, else NULL */
     void *context;    /* of the hook or observer */
     mica_entity
-        target; /* of an edge of a relation: its target; of a user event: the entity it was emitted for, which one that propagates
-                   began with; else nil */
+        target; /* of an edge of a relation: its target; of a user event: the entity it was emitted for; else nil */
 } mica_event;
 
 /* Changes to the world made in this function are recorded, and applied when the operation that called it ends. */

@@ -13,9 +13,9 @@
  * has systems, is enabled and the world is not paused. A snapshot, a clone and a saved world know whether it ran: a world that continues
  * does not start again.
  *
- * A phase with a fixed step runs as often as its step fits into
- * the elapsed time: not at all, once, or several times to catch up. Steps beyond catch_up_max in one frame are dropped; a remainder shorter than one step is kept for the next frame.
- * frame->alpha is the position of the frame between two fixed steps, for interpolation.
+ * A phase with a fixed step runs as often as its step fits into the elapsed time: not at all, once, or several times to catch up. Steps
+ * beyond catch_up_max in one frame are dropped; a remainder shorter than one step is kept for the next frame. frame->alpha is the position
+ * of the frame between two fixed steps, for interpolation.
  *
  * The world after a frame is bit-identical for any number of workers and any timing.
  */
@@ -88,10 +88,9 @@ MICA_API mica_result mica_step_from(mica_world *world, mica_system system, float
 /* Called after a frame, in the thread that called mica_step. */
 typedef void (*mica_after_frame_fn)(mica_world *world, void *context);
 
-/* Sets the function that mica_step and mica_step_from call when the frame is over, also while paused; NULL removes it. The world is at rest
- * then: everything is allowed that is allowed between two frames. A frame that the function runs does not call it again. For tools that
- * look at a running world, such as mica/inspect.h: there is one per world, and setting a second one is refused with
- * MICA_ERROR_EXISTS. Not part of hashes, snapshots and clones. Threads: owner. */
+/* Sets the function that mica_step and mica_step_from call after each frame, also while paused; NULL removes it. The function may do
+ * everything that is allowed between two frames; a frame that it runs itself does not call it again. For tools such as mica/inspect.h. A
+ * world has one such function: setting a second one returns MICA_ERROR_EXISTS. Not part of hashes, snapshots and clones. Threads: owner. */
 MICA_API mica_result mica_after_frame(mica_world *world, mica_after_frame_fn fn, void *context);
 
 /* A clock for mica_run, in seconds since any moment. */

@@ -23,7 +23,7 @@ MICA_BEGIN
 MICA_API mica_result mica_hook_set_id(mica_world *world, mica_component component, mica_event_kind kind,
                                       mica_event_fn fn, void *context);
 
-/* Whether something is called when the component is added or set: a hook, an observer or a monitor. Threads: reader. */
+/* Returns whether a hook, observer or monitor is called when the component is added or set. Threads: reader. */
 MICA_API bool mica_is_observed_id(const mica_world *world, mica_component component);
 
 /* Sets the function that is called before an entity is destroyed, or removes it with NULL. Threads: owner. */

@@ -19,8 +19,9 @@
  * mica_index_refresh for one entity. Since an index has copies of the values, a system may write the component while it reads the index:
  * it sees the values from before it started, on any number of threads.
  *
- * Entities that queries do not show are not in the index: disabled entities, and entities whose component is disabled. Order: by value or
- * cell, then by handle. It depends only on the values and handles, not on how the world got there. Snapshots, clear and clone need nothing.
+ * An index contains all entities with its component, except those that queries do not show: disabled entities, and entities whose
+ * component is disabled. To find only entities of one kind, index a component that only they have. Order: by value or cell, then by
+ * handle; it depends only on values and handles. Snapshots, clear and clone need no calls.
  * Examples: examples/boids.c, examples/index.c.
  */
 #ifndef MICA_INDEX_H
@@ -62,8 +63,8 @@ MICA_API mica_index *mica_index_create(mica_world *world, const mica_index_def *
  * NULL is a no-op. Threads: owner. */
 MICA_API void mica_index_destroy(mica_index *index);
 
-/* Returns an index of the one field at this offset of a component, for code that uses indexes where there are some; NULL if there is none,
- * and where mica_index_update is refused. Threads: owner. */
+/* Returns an index of the field at this offset of a component, for code that uses an index if there is one. Returns NULL if there is none,
+ * and in places where mica_index_update is refused. Threads: owner. */
 MICA_API mica_index *mica_index_of_field_id(mica_world *world, mica_component component, size_t field_offset);
 
 /* Makes the index current. Costs a look at the stamps if nothing changed. Ends loops over the index. With .unique, returns
@@ -98,15 +99,17 @@ typedef struct mica_private_index {
     uint64_t span;  /* how many keys there can be from there on; 0: there is no such table */
 } mica_private_index;
 
-/* What mica_find_by is in a program that is not checked: an integer in such a table needs no call. Threads: reader. */
+/* Private: mica_find_by of programs that are not checked. Finds an integer in such a table without a call. Threads: reader. */
 static inline mica_entity mica_private_find_by(const mica_index *index, mica_key key)
 {
     const mica_private_index *table = (const mica_private_index *)(const void *)index;
-    if (table && key.kind == MICA_KIND_I64 && (uint64_t)key.as.integer - (uint64_t)table->lowest < table->span) {
+    if (MICA_EXPECT_(table && key.kind == MICA_KIND_I64 &&
+                         (uint64_t)key.as.integer - (uint64_t)table->lowest < table->span,
+                     1)) {
         uint32_t wanted = (uint32_t)key.as.integer;
         uint32_t at = (uint32_t)(wanted * 0x9e3779b97f4a7c15u >> table->shift);
         const mica_private_slot *slot = &table->slots[at];
-        while (slot->key != wanted && slot->generation) {
+        while (MICA_EXPECT_(slot->key != wanted, 0) && slot->generation) {
             at = (at + 1) & table->mask;
             slot = &table->slots[at];
         }
@@ -171,7 +174,7 @@ MICA_API uint32_t mica_grid_cell(const mica_index *grid, mica_point point, mica_
 /* Called for one entity with all its neighbours. They are valid during the call. */
 typedef void (*mica_neighbours_fn)(mica_entity entity, const mica_neighbour *neighbours, uint32_t count, void *context);
 
-/* What mica_grid_each does. */
+/* Options of mica_grid_each. */
 typedef struct mica_grid_loop {
     double radius;
     mica_query *query; /* visits only entities that match; their neighbours are of any kind. NULL: all */

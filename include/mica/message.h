@@ -27,8 +27,8 @@
  *     mica_handler_add(world, MICA_HANDLER_USING(Health, Damage, health_takes_damage, MICA_USES(MICA_USE_READ(Armour))));
  *
  * Outside systems, messages are delivered immediately on the owner's thread, one after another; changes made by a handler are
- * applied before the next one runs, and messages it sends are queued after those already waiting. Disabled components and disabled entities receive no
- * messages. Handlers can be part of a component's description and then need not be added:
+ * applied before the next one runs, and messages it sends are queued after those already waiting. Disabled components and disabled
+ * entities receive no messages. Handlers can be part of a component's description and then need not be added:
  *
  *     static const mica_handler camera_handlers[] = {MICA_HANDLED(Update, camera_updates)};
  *     MICA_COMPONENT_WITH(Camera, (MICA_HANDLERS(camera_handlers)), zoom)

@@ -109,10 +109,10 @@ MICA_API const void *mica_instance_read_field_id(const mica_pool *pool, mica_ins
 MICA_API void *mica_instance_write_id(mica_pool *pool, mica_instance instance);
 MICA_API void *mica_instance_write_field_id(mica_pool *pool, mica_instance instance, size_t offset);
 
-/* Samples random rows and removes those of destroyed entities, including dead neighbours. Stops after four
- * consecutive samples of living rows, or when `budget` rows were sampled. Costs four probes if there is nothing to remove. A block of
- * dead rows is removed in one call; scattered ones can take many calls (mica_pool_sweep finds all). Returns how many rows were removed; 0 while recording. The random numbers
- * depend on the world's seed. Threads: owner. */
+/* Samples random rows and removes those of destroyed entities, including dead neighbours. Stops after four consecutive samples of living
+ * rows, or when `budget` rows were sampled. Costs four probes if there is nothing to remove. A block of dead rows is removed in one call;
+ * scattered ones can take many calls (mica_pool_sweep finds all). Returns how many rows were removed; 0 while recording. The random
+ * numbers depend on the world's seed. Threads: owner. */
 MICA_API uint32_t mica_pool_gc(mica_pool *pool, uint32_t budget);
 
 /* Removes all rows of destroyed entities. Returns how many; 0 while recording. Threads: owner. */

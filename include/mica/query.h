@@ -14,7 +14,7 @@
  * Archetypes are visited in order of creation, rows in storage order. Do not make structural changes inside the loop: it would
  * end early with a report. Record the changes instead (mica/command.h).
  *
- * Terms can also be about other entities, which edges of relations (mica/relation.h) lead to, or any:
+ * Terms can also be about other entities: a given one, any, or those that edges of relations (mica/relation.h) lead to:
  *
  *     enum { PLANET = 1, RULER };
  *     mica_query *guests = mica_query_create(world, MICA_QUERY(
@@ -26,9 +26,9 @@
  *         host(view.entities, view.count, planet, mica_view_variable(&view, RULER));
  *     }
  *
- * Such a query visits all combinations of this entity and the variables that match, so that an entity can be shown several times. A
- * view has several rows if they follow each other in storage and everything else is the same. The loop starts with the smallest set and
- * follows the edges; mica_query_explain (mica/query_text.h) prints how. The order depends on nothing but the content of the world.
+ * Such a query visits all matching combinations of the entity and the variables, so it can show an entity several times. Rows that follow
+ * each other in storage and belong to the same combination of variables are one view. The loop starts with the smallest set and follows
+ * the edges; mica_query_explain (mica/query_text.h) prints how. The order depends only on the content of the world.
  */
 #ifndef MICA_QUERY_H
 #define MICA_QUERY_H
@@ -95,15 +95,16 @@ typedef struct mica_term {
     mica_node subject; /* whose component it is; default: this entity */
     mica_node
         target; /* of a relation: where the edge leads; default: any. READ and WRITE provide the fields of the edge */
-    /* At most one of these. A relation that is exclusive and acyclic: the term is about the nearest ancestor of the subject along it
-     * that has the component; about each descendant that has it; or as `up`, and entities are visited after their ancestors. */
+    /* At most one of these. A relation that is exclusive and acyclic, such as mica_child_of of mica/hierarchy.h: the term is about the
+     * nearest ancestor of the subject along it that has the component; about each descendant that has it; or as `up`, and entities are
+     * visited after their ancestors. */
     mica_component up;
     mica_component down;
     mica_component cascade;
     bool or_self; /* the subject itself counts, before its ancestors and descendants */
-    /* With MICA_HAS: a field of the component by name or path, and what its value must be. A key of text is copied. The component has one value per entity. NaN is
-     * compared as in mica_key_real. A loop finds the entities with an index of the field (mica/index.h), if there is one, which is made
-     * current; in a system it must be in .uses. Else it compares all values. Results and their order are the same. */
+    /* With MICA_HAS: a field of the component by name or path, and a condition on its value. A key of text is copied. The component must
+     * have one value per entity. NaN is compared as in mica_key_real. If the field has an index (mica/index.h), a loop makes it current
+     * and uses it; in a system, the index must be in .uses. Otherwise the loop compares all values. Results and order are the same. */
     const char *field;
     mica_comparison compare;
     mica_key key;
@@ -127,7 +128,7 @@ typedef struct mica_term {
         .component = MICA_ID(T), .access = (access_), __VA_ARGS__                                                      \
     }
 
-/* Subjects and targets of terms. Threads: any. */
+/* The functions below return subjects and targets of terms: the entity of the row. Threads: any. */
 static inline mica_node mica_this(void)
 {
     mica_node node = {MICA_NODE_THIS, 0, {0, 0}};
@@ -162,7 +163,8 @@ static inline mica_node mica_any(void)
     return node;
 }
 
-/* Returns a negative number, zero or a positive number if a sorts before, with or after b. */
+/* Returns a negative number, zero or a positive number if a sorts before, with or after b. Any two values must be in order, also NaN if
+ * there is one: with a function that contradicts itself, the order of the rows is arbitrary. */
 typedef int (*mica_compare_fn)(const void *a, const void *b, void *context);
 
 typedef struct mica_query_def {
@@ -204,7 +206,7 @@ typedef struct mica_query_def {
  * NULL query matches nothing. Threads: owner. */
 MICA_API mica_query *mica_query_create(mica_world *world, const mica_query_def *def);
 
-/* Destroys a query. NULL is a no-op. Threads: owner. */
+/* Destroys a query, while no loop over it is open. NULL is a no-op. Rejected with a report inside a system that is not exclusive. Threads: owner. */
 MICA_API void mica_query_destroy(mica_query *query);
 
 /* Starts an iteration. CHANGED and ADDED refer to changes since the previous iteration of this query began; in the first one everything
@@ -241,10 +243,9 @@ MICA_API void mica_query_each(mica_query *query, mica_each_fn fn, void *context)
 MICA_API mica_result mica_query_sort_rows(mica_query *query, mica_component component, mica_compare_fn compare,
                                           void *context);
 
-/* Binds a variable to an entity, or, for variable 0, the entity of the rows, before the first mica_view_next: only what matches with it is
- * shown. Returns false with a report if the query has no such variable or no term about other entities, if the entity is not alive, or if
- * the loop has begun.
- * Threads: as its query. */
+/* Limits a loop to results in which a variable, or the entity of the row for variable 0, is this entity. Call it before the first
+ * mica_view_next. Returns false with a report if the query has no such variable or no term about other entities, if the entity is not
+ * alive, or if the loop has begun. Threads: as its query. */
 MICA_API bool mica_view_bind(mica_view *view, uint32_t variable, mica_entity entity);
 
 /* Returns the entity that a variable stands for in this view; nil if an optional term did not find one. Returns nil with a report if the

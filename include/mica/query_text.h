@@ -20,6 +20,7 @@
  *     Planet($planet)                 about a variable; an entity is $this, $variable, a name or path, #index:generation, * (each) or _ (any)
  *     DockedTo($this, $planet)        an edge of a relation; provides its fields to read, if it has some
  *     Position(up PartOf)             of the nearest ancestor; also down, cascade, self up, and $planet up PartOf
+ *     Position(up mica_child_of)      of the nearest parent in the hierarchy (mica/hierarchy.h), or their parents, that has one
  *     Health.points < 10              has it, and the field has such a value; also <=, >, >=, = and !=, with a number, true, false or an entity
  *     Title.words = "old \"Bob\""     the same for text, in which a backslash stands before quotation marks and backslashes
  *     Health.points($planet) < 10     about a variable
@@ -37,8 +38,8 @@ MICA_BEGIN
 /* The limit of a query from text: about a second. Variables that few terms connect have more results than anyone can look at. */
 enum { MICA_QUERY_TEXT_STEPS = 100000000 };
 
-/* Creates a query, with the limit MICA_QUERY_TEXT_STEPS (mica_query_limit). Returns NULL if the text is wrong or memory runs out, and says in `out_error` where and why; if that is NULL, the world
- * reports it. Threads: owner. */
+/* Creates a query, with the limit MICA_QUERY_TEXT_STEPS (mica_query_limit). If the text is wrong or memory runs out, returns NULL and says
+ * in `out_error` where and why; if `out_error` is NULL, the world reports it. Threads: owner. */
 MICA_API mica_query *mica_query_text(mica_world *world, const char *text, mica_value_error *out_error);
 
 /* Writes the terms of a query as text, from which mica_query_text creates a query with the same terms. Capacity and result are as for

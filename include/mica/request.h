@@ -60,7 +60,8 @@ typedef struct mica_requests_def {
 /* Creates a kind of request. Returns NULL with a report on error. Threads: owner. */
 MICA_API mica_requests *mica_requests_create(mica_world *world, const mica_requests_def *def);
 
-/* Destroys it with all unhandled requests. NULL is a no-op. Rejected inside a system. Threads: owner. */
+/* Destroys it with all unhandled requests; the world does it otherwise. NULL is a no-op. Rejected inside a system, and with a report while
+ * a system declares it in .uses. Threads: owner. */
 MICA_API void mica_requests_destroy(mica_requests *requests);
 
 /* Posts a request for an entity. Returns false with a report if memory runs out, or the system does not declare it.

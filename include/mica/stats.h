@@ -8,7 +8,8 @@
  *     ...
  *     mica_trace_stop(world, "run.json");                  for Perfetto, speedscope and chrome://tracing
  *
- * Measuring affects only timing. A world that does not measure pays nothing.
+ * Measuring affects only timing. A world that does not measure pays nothing. The time of a job that several systems share is divided among them by the
+ * time of every eighth slice.
  */
 #ifndef MICA_STATS_H
 #define MICA_STATS_H
@@ -71,8 +72,8 @@ MICA_API mica_result mica_trace_stop_part(mica_world *world, uint32_t process, c
 /* Called by mica_step_each. A zero system means a flush. */
 typedef void (*mica_after_system_fn)(mica_world *world, mica_system system, void *context);
 
-/* Like mica_step, but runs systems one by one in the thread of the caller, and calls `fn` after each system and after each flush. The world is the same
- * afterwards. `fn` can read the world, and must not change it. For tools that find out which system wrote a value.
+/* Like mica_step, but runs systems one by one in the thread of the caller, and calls `fn` after each system and after each flush. The
+ * world is the same afterwards. `fn` can read the world, and must not change it. For tools that find out which system wrote a value.
  * Returns MICA_ERROR_INVALID without a function. Threads: owner. */
 MICA_API mica_result mica_step_each(mica_world *world, float dt, mica_after_system_fn fn, void *context);
 

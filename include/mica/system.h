@@ -10,11 +10,12 @@
  *     mica_system_add(world, MICA_SYSTEM(move, MICA_WRITE(Position), MICA_READ(Velocity)));
  *     mica_system_add(world, MICA_SYSTEM_WITH(collide, (.after = {"move"}), MICA_READ(Position)));
  *
- * There are four kinds of function. MICA_SYSTEM tells the first three apart by their parameters:
- *   MICA_SYSTEM       (mica_view *view)                  a range of rows, up to MICA_VIEW_ROWS
- *   MICA_SYSTEM       (entity, columns, context)         one entity: mica_each_fn
- *   MICA_SYSTEM       (count, columns)                   only the columns, in the order of the terms: mica_columns_fn
- *   MICA_SYSTEM_ONCE  (const mica_frame *frame)          once per run; it can iterate frame->query itself
+ * There are four kinds of function. MICA_SYSTEM tells them apart by their parameters:
+ *   mica_view_fn      (mica_view *view)                  gets a range of rows, up to MICA_VIEW_ROWS
+ *   mica_each_fn      (entity, columns, context)         gets one entity
+ *   mica_columns_fn   (count, columns)                   gets only the columns, in the order of the terms
+ *   mica_once_fn      (const mica_frame *frame)          is called once per run, and can iterate frame->query itself;
+ *                                                        without terms it is added with MICA_SYSTEM_ONCE
  *
  * Terms declare what a system reads and writes. Two systems of a phase conflict if one writes what the other reads or writes.
  * Conflicting systems run in the order they were added, unless .before and .after say otherwise; all others can run at the
@@ -49,12 +50,12 @@ enum {
 struct mica_index;
 struct mica_stream;
 
-/* What a system accesses besides its own rows. */
+/* What a system accesses besides its own rows: one component, stream or index. */
 typedef struct mica_use {
-    mica_component component;   /* of any entity, or a singleton; or 0, and */
-    struct mica_stream *stream; /* a stream: see mica/stream.h; or */
-    bool write;
-    struct mica_index *index; /* an index, which is made current before the system starts: see mica/index.h */
+    mica_component component;   /* of any entity, or a singleton */
+    struct mica_stream *stream; /* see mica/stream.h */
+    bool write;                 /* the system also writes the component, or writes the stream */
+    struct mica_index *index;   /* is made current before the system starts: see mica/index.h */
 } mica_use;
 
 /* How the rows of a system are divided into jobs for the workers. The result is the same for all. */
@@ -76,8 +77,9 @@ typedef bool (*mica_condition_fn)(const mica_frame *frame);
 
 /* The definition of a system. Zero is the default of everything except the name, one function and the terms. */
 typedef struct mica_system_def {
-    const char *name;
-    mica_view_fn view; /* exactly one of these four functions */
+    const char *name;          /* unique in its world; NULL: as .function_name */
+    const char *function_name; /* set by MICA_SYSTEM */
+    mica_view_fn view;         /* exactly one of these four functions */
     mica_each_fn each;
     mica_columns_fn columns;
     mica_once_fn once;
@@ -153,21 +155,24 @@ MICA_END
 #    define mica_frame_commands(frame) mica_frame_commands(MICA_AT_(frame))
 #endif
 
-/* MICA_SYSTEM(function, terms...). The name of the function is the name of the system; its parameters decide the kind. */
+/* MICA_SYSTEM(function, terms...). The name of the function is the name of the system, unless there is a .name; its parameters decide the
+ * kind. The compiler reports a function of no kind as one that does not match any association of _Generic. */
 #define MICA_SYSTEM(fn, ...) MICA_SYSTEM_WITH(fn, (.disabled = false), __VA_ARGS__)
 /* The same with more fields of the def: MICA_SYSTEM_WITH(function, (.phase = MICA_PHASE_END, .context = &log), terms...) */
 #define MICA_SYSTEM_WITH(fn, options, ...)                                                                             \
-    (&(const mica_system_def){.name = #fn,                                                                             \
-                              .view = _Generic((fn), mica_view_fn: (fn), mica_each_fn: NULL, mica_columns_fn: NULL),   \
-                              .each = _Generic((fn), mica_view_fn: NULL, mica_each_fn: (fn), mica_columns_fn: NULL),   \
-                              .columns = _Generic((fn), mica_view_fn: NULL, mica_each_fn: NULL, mica_columns_fn: (fn)), \
+    (&(const mica_system_def){.function_name = #fn,                                                                    \
+                              .view = _Generic((fn), mica_view_fn: (fn), mica_each_fn: NULL, mica_columns_fn: NULL, mica_once_fn: NULL), \
+                              .each = _Generic((fn), mica_each_fn: (fn), default: NULL),                               \
+                              .columns = _Generic((fn), mica_columns_fn: (fn), default: NULL),                         \
+                              .once = _Generic((fn), mica_once_fn: (fn), default: NULL),                               \
                               MICA_TERMS(__VA_ARGS__),                                                                 \
                               .location = MICA_HERE,                                                                   \
                               MICA_UNWRAP_ options})
-/* MICA_SYSTEM_ONCE(function), MICA_SYSTEM_ONCE_WITH(function, options). Pass terms, if any, as MICA_TERMS(...) in options. */
+/* MICA_SYSTEM_ONCE(function), MICA_SYSTEM_ONCE_WITH(function, options): a system that runs once, without terms, or with MICA_TERMS(...) in
+ * the options. */
 #define MICA_SYSTEM_ONCE(fn) MICA_SYSTEM_ONCE_WITH(fn, (.disabled = false))
 #define MICA_SYSTEM_ONCE_WITH(fn, options)                                                                             \
-    (&(const mica_system_def){.name = #fn, .once = (fn), .location = MICA_HERE, MICA_UNWRAP_ options})
+    (&(const mica_system_def){.function_name = #fn, .once = (fn), .location = MICA_HERE, MICA_UNWRAP_ options})
 
 /* .uses: MICA_USES(MICA_USE_READ(Position), MICA_USE_STREAM_WRITE(hits), {.index = grid}) */
 #define MICA_USES(...)                                                                                                 \

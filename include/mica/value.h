@@ -24,7 +24,7 @@
 
 MICA_BEGIN
 
-/* A part of a described value: all of it, a field, or an element. Zero is no member. Valid as long as the value is where it was. */
+/* A part of a described value: all of it, a field, or an element. Zero is no member. Valid until the value moves or is destroyed. */
 typedef struct mica_member {
     void *data;            /* NULL: no member */
     const char *name;      /* of the field; of the type, for a whole value; NULL for an element of an array */
@@ -67,9 +67,9 @@ MICA_API mica_member mica_member_write(mica_member member, const char *path, mic
  * the zero byte, as snprintf does; 0 for no member. `text` may be NULL if `capacity` is 0. Threads: any. */
 MICA_API size_t mica_value_write(mica_member member, char *text, size_t capacity);
 
-/* Sets a value from text. Fields that the text does not name stay as they are. Numbers must be in the range of their field. On error the value is unchanged, and `out_error`, which may
- * be NULL, says where the text is wrong: MICA_ERROR_INVALID, or MICA_ERROR_MEMORY if there is no room for text or lists. Does not mark the component as changed: get it with mica_write.
- * Threads: any. */
+/* Sets a value from text. Fields that the text does not name stay as they are. Numbers must be in the range of their field. On error the
+ * value is unchanged, and `out_error`, which may be NULL, says where the text is wrong: MICA_ERROR_INVALID, or MICA_ERROR_MEMORY if there
+ * is no room for text or lists. Does not mark the component as changed: get it with mica_write. Threads: any. */
 MICA_API mica_result mica_value_parse(mica_member member, const char *text, mica_value_error *out_error);
 
 /* One value of another notation, such as a node of a parsed JSON document or a value of a script. */

@@ -90,7 +90,7 @@ MICA_API bool mica_view_has_at(const mica_view *view, uint32_t term);
  * a report for other components. Threads: as its query. */
 MICA_API const uint8_t *mica_view_enabled_id(const mica_view *view, mica_component component);
 
-/* What mica_view_read_at is in a program that is not checked: a column that is there needs no call. Threads: as above. */
+/* Private: mica_view_read_at of programs that are not checked. Returns a known column without a call. Threads: as above. */
 static inline const void *mica_private_view_read_at(const mica_view *view, uint32_t term)
 {
     if (view && term < view->private_.term_count && view->private_.columns[term])
@@ -98,8 +98,8 @@ static inline const void *mica_private_view_read_at(const mica_view *view, uint3
     return mica_view_read_at(view, term);
 }
 
-/* What mica_view_write_at is there: one slice whose stamp is known, and of which no snapshot needs a copy, needs no call either.
- * Threads: as above. */
+/* Private: mica_view_write_at of programs that are not checked. Stamps the slice and returns its column without a call, if the stamp is
+ * known and no snapshot needs a copy. Threads: as above. */
 static inline void *mica_private_view_write_at(mica_view *view, uint32_t term)
 {
     if (view && term < MICA_PRIVATE_READY && term < view->private_.ready_count) {

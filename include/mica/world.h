@@ -7,11 +7,14 @@
 
 MICA_BEGIN
 
-/* What a flush does with a change to an entity that was destroyed after the change was recorded. */
+/* What happens to a recorded change of an entity that another recorded change, or the program, destroys before it is applied: two bullets
+ * destroy the same target, for example. The change itself is always dropped. A later change in the same command buffer is dropped when it is
+ * made: the call returns false or NULL. A change in another buffer is dropped by the flush. */
 typedef enum mica_dead_target {
-    MICA_DEAD_TARGET_WARN = 0, /* report it with the source location that recorded it, and continue */
-    MICA_DEAD_TARGET_IGNORE,
-    MICA_DEAD_TARGET_ERROR, /* reject the whole flush: nothing is applied, the changes are dropped */
+    MICA_DEAD_TARGET_WARN =
+        0, /* it is reported, by the flush with the source location of mica_command_...; the rest is applied */
+    MICA_DEAD_TARGET_IGNORE, /* there is no report */
+    MICA_DEAD_TARGET_ERROR,  /* if the flush finds one, it reports it, applies nothing and drops all recorded changes */
 } mica_dead_target;
 
 /* Options of a world. Zero fields mean the defaults: (mica_world_def){.report = log_report}. */
@@ -27,9 +30,9 @@ typedef struct mica_world_def {
      * using one in the wrong world is detected. Clones and resumed worlds have the number of the original. Generations of entities
      * have 16 bits then. 0: none. */
     uint32_t handle_space;
-    /* Values that C code writes are compared with the ranges of their fields (mica_attributes), and reported if they are outside; they are
-     * written all the same. What is set or created is compared by the call or the flush, what systems write in place after them,
-     * everything else by mica_world_check_ranges. Without it writes cost what they cost without ranges. */
+    /* Values outside the ranges of their fields (mica_attributes) are reported when C code writes them; they are written all the same.
+     * Values passed to create and set are checked by the call or the flush, values that a system writes in place after the system has
+     * run, and all other values by mica_world_check_ranges. False: writes are not checked, which costs nothing. */
     bool check_ranges;
 } mica_world_def;
 
@@ -39,9 +42,9 @@ MICA_API mica_world_def mica_world_def_default(void);
 /* Creates an empty world. NULL means the defaults. Returns NULL if memory runs out or the def is invalid. Threads: any. */
 MICA_API mica_world *mica_world_create(const mica_world_def *def);
 
-/* What a program calls as mica_world_create: a name that only a library of the same version has, built with the same setting of
- * MICA_CHECKED. If the linker does not find it, the program and the library do not belong together. Bindings that have no
- * inline functions may use the name without the suffix. */
+/* Private: programs call mica_world_create by a name that contains the version and the setting of MICA_CHECKED. If the linker does not
+ * find this name, the program was compiled for another version of the library, or with another setting. Bindings, which have no inline
+ * functions, may use the plain name. */
 #ifdef MICA_CHECKED
 #    define mica_private_world_create mica_world_create_needs_checked_mica_0_2
 #else
@@ -49,8 +52,8 @@ MICA_API mica_world *mica_world_create(const mica_world_def *def);
 #endif
 extern MICA_API mica_world *mica_private_world_create(const mica_world_def *def);
 
-/* Destroys all entities (remove hooks and destructors run), queries and command buffers, then the world. NULL is a no-op.
- * Threads: owner. */
+/* Destroys all entities (remove hooks and destructors run), queries and command buffers, then the world. NULL is a no-op. Refused with a
+ * report inside a frame, a hook, an observer or a handler of messages or requests. Threads: owner. */
 MICA_API void mica_world_destroy(mica_world *world);
 
 /* Destroys every entity; keeps components, queries, hooks and memory. Old handles stay invalid. Slots are freed in a fixed order,
@@ -66,7 +69,8 @@ MICA_API size_t mica_world_trim(mica_world *world);
 /* A sealed world rejects operations that need a new archetype. Threads: owner. */
 MICA_API void mica_world_seal(mica_world *world, bool sealed);
 
-/* Returns why systems must not change an entity, or NULL if they may. Is called by any thread that runs a system, and only reads. */
+/* Returns the reason why systems must not change an entity, or NULL if they may. Called by any thread that runs a system; it must only
+ * read. */
 typedef const char *(*mica_guard_fn)(const mica_world *world, mica_entity entity, void *context);
 
 /* Sets the function that checked builds call when a system changes an entity: writes, adds, removes or records one of its components or
@@ -84,8 +88,9 @@ MICA_API mica_version mica_world_mark(mica_world *world);
  * pointers to components stay valid. Use it to detect that an iteration was invalidated. Threads: reader. */
 MICA_API mica_version mica_world_structure(const mica_world *world);
 
-/* Returns a hash of everything a program can observe: handles, row order, described fields (never padding), singletons, names,
- * links, time, ticks and clocks of systems, waiting messages and requests, and messages kept in streams. Equal worlds have equal hashes on every machine and for any number of threads, if no field is NaN (docs/determinism.md). Threads: reader. */
+/* Returns a hash of everything a program can observe: handles, row order, described fields (never padding), singletons, names, links,
+ * time, ticks and clocks of systems, waiting messages and requests, and messages kept in streams. Equal worlds have equal hashes on every
+ * machine and for any number of threads, if no field is NaN (docs/determinism.md). Threads: reader. */
 MICA_API uint64_t mica_world_hash(const mica_world *world);
 
 /* Like mica_world_hash, without time, clocks and messages: what a replica (mica/delta.h) has in common with the world it follows.

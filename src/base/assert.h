@@ -49,6 +49,12 @@
 #define MICAP_INITIAL_EXEC __attribute__((tls_model("initial-exec")))
 /* For a type whose pointers may point to values of any other type, with at least this alignment. */
 #define MICAP_ALIASED(alignment) __attribute__((may_alias, aligned(alignment)))
+/* For a file: unrolls short loops in what follows, as clang does in any case. */
+#ifdef __clang__
+#    define MICAP_UNROLL_LOOPS
+#else
+#    define MICAP_UNROLL_LOOPS _Pragma("GCC optimize(\"O3\")")
+#endif
 /* For a type of several numbers in one register. */
 #define MICAP_VECTOR(bytes) __attribute__((vector_size(bytes)))
 #define MICAP_TYPEOF(expression) __typeof__(expression)

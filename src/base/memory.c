@@ -46,6 +46,28 @@ static void default_release(void *pointer, size_t bytes, size_t alignment, void 
         heap_free(pointer);
 }
 
+enum { BLOCK_BYTES_MIN = 1 << 20 };
+
+static bool is_block(size_t bytes, size_t alignment)
+{
+    return bytes >= BLOCK_BYTES_MIN && bytes <= SIZE_MAX / 2 && alignment <= MICAP_HUGE_PAGE_BYTES;
+}
+
+static void *allocate_block(size_t bytes, size_t alignment, void *context)
+{
+    if (is_block(bytes, alignment))
+        return micap_pages_allocate(micap_align_up(bytes, MICAP_HUGE_PAGE_BYTES), MICAP_HUGE_PAGE_BYTES);
+    return default_allocate(bytes, alignment, context);
+}
+
+static void release_block(void *pointer, size_t bytes, size_t alignment, void *context)
+{
+    if (is_block(bytes, alignment))
+        micap_pages_release(pointer, micap_align_up(bytes, MICAP_HUGE_PAGE_BYTES));
+    else
+        default_release(pointer, bytes, alignment, context);
+}
+
 bool micap_memory_init(micap_memory *memory, mica_allocator allocator)
 {
     if ((allocator.allocate == NULL) != (allocator.release == NULL))
@@ -64,16 +86,32 @@ bool micap_memory_is_default(const micap_memory *memory)
     return memory->allocator.allocate == default_allocate;
 }
 
-void *micap_allocate(micap_memory *memory, size_t bytes, size_t alignment)
+mica_allocator micap_block_allocator(const micap_memory *memory)
+{
+    return micap_memory_is_default(memory) ? (mica_allocator){allocate_block, release_block, NULL} : memory->allocator;
+}
+
+/* Allocates by an allocator of the memory, and counts. */
+static void *allocate_by(micap_memory *memory, mica_allocator allocator, size_t bytes, size_t alignment)
 {
     if (bytes == 0)
         bytes = 1;
-    void *pointer = memory->allocator.allocate(bytes, alignment, memory->allocator.context);
+    void *pointer = allocator.allocate(bytes, alignment, allocator.context);
     if (pointer)
         atomic_fetch_add_explicit(&memory->bytes, bytes, memory_order_relaxed);
     else
         atomic_fetch_add_explicit(&memory->failures, 1, memory_order_relaxed);
     return pointer;
+}
+
+void *micap_allocate(micap_memory *memory, size_t bytes, size_t alignment)
+{
+    return allocate_by(memory, memory->allocator, bytes, alignment);
+}
+
+void *micap_allocate_block(micap_memory *memory, size_t bytes, size_t alignment)
+{
+    return allocate_by(memory, micap_block_allocator(memory), bytes, alignment);
 }
 
 void *micap_allocate_zeroed(micap_memory *memory, size_t bytes, size_t alignment)
@@ -84,15 +122,25 @@ void *micap_allocate_zeroed(micap_memory *memory, size_t bytes, size_t alignment
     return pointer;
 }
 
-void micap_release(micap_memory *memory, void *pointer, size_t bytes, size_t alignment)
+static void release_by(micap_memory *memory, mica_allocator allocator, void *pointer, size_t bytes, size_t alignment)
 {
-    if (!pointer)
-        return;
     if (bytes == 0)
         bytes = 1;
     MICAP_ASSERT(atomic_load_explicit(&memory->bytes, memory_order_relaxed) >= bytes, "released more than allocated");
     atomic_fetch_sub_explicit(&memory->bytes, bytes, memory_order_relaxed);
-    memory->allocator.release(pointer, bytes, alignment, memory->allocator.context);
+    allocator.release(pointer, bytes, alignment, allocator.context);
+}
+
+void micap_release(micap_memory *memory, void *pointer, size_t bytes, size_t alignment)
+{
+    if (pointer) /* else there may be no memory, either */
+        release_by(memory, memory->allocator, pointer, bytes, alignment);
+}
+
+void micap_release_block(micap_memory *memory, void *pointer, size_t bytes, size_t alignment)
+{
+    if (pointer)
+        release_by(memory, micap_block_allocator(memory), pointer, bytes, alignment);
 }
 
 bool micap_array_reserve(micap_memory *memory, void *array_pointer, uint32_t *capacity, uint64_t needed,

@@ -22,6 +22,12 @@ bool micap_memory_is_default(const micap_memory *memory);
 void *micap_allocate(micap_memory *memory, size_t bytes, size_t alignment);
 void *micap_allocate_zeroed(micap_memory *memory, size_t bytes, size_t alignment);
 
+/* For what is filled at once and does not grow. With the default allocator, large blocks are whole huge pages: first touch of other pages
+ * takes ten times as long. Released by micap_release_block, or by the allocator that such blocks come from. */
+void *micap_allocate_block(micap_memory *memory, size_t bytes, size_t alignment);
+void micap_release_block(micap_memory *memory, void *pointer, size_t bytes, size_t alignment);
+mica_allocator micap_block_allocator(const micap_memory *memory);
+
 /* How often memory was short so far. */
 static inline uint32_t micap_memory_failures(micap_memory *memory)
 {

@@ -37,10 +37,7 @@ static uint32_t words_in_all(uint32_t region_order)
 
 static uint64_t *bits_of(const micap_region *region, uint32_t order)
 {
-    uint64_t *bits = region->free_bits;
-    for (uint32_t below = 0; below < order; ++below)
-        bits += words_of(region->order, below);
-    return bits;
+    return region->free_bits + region->first_word[order];
 }
 
 static bool is_free(const micap_region *region, uint32_t order, size_t block)
@@ -122,6 +119,8 @@ static bool add_region_of(micap_arena *arena, size_t bytes)
         micap_release(arena->memory, region.free_bits, bits_bytes, MICAP_ARRAY_ALIGNMENT);
         return false;
     }
+    for (uint32_t order = 0; order < region.order; ++order)
+        region.first_word[order + 1] = region.first_word[order] + words_of(region.order, order);
     put(&region, region.order, 0);
     uint32_t at = arena->region_count;
     for (; at > 0 && arena->regions[at - 1].base > region.base; --at)

@@ -21,6 +21,7 @@ typedef struct micap_region {
     size_t used_bytes;
     uint32_t order; /* of the whole region */
     uint32_t free_count[MICAP_BLOCK_ORDERS];
+    uint32_t first_word[MICAP_BLOCK_ORDERS]; /* of free_bits, by order */
 } micap_region;
 
 typedef struct micap_arena {

@@ -154,7 +154,10 @@ static micap_flow *prepare(mica_world *world, const char *what, float dt, mica_r
     *out_result = flow ? MICA_OK : MICA_ERROR_MEMORY;
     if (flow && (flow->is_stepping || world->recording_depth || world->flushing))
         *out_result = micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
-                                 "%s: refused inside a frame, a hook, or while changes are recorded", what);
+                                 flow->is_stepping ? "%s: refused inside a frame"
+                                                   : "%s: refused inside a hook, and while changes are recorded: "
+                                                     "mica_flush applies them",
+                                 what);
     else if (flow && !(dt >= 0 && dt < 1e9f))
         *out_result = micap_fail(world, MICA_ERROR_INVALID, (mica_location){0},
                                  "%s: the time step must be at least 0 and less than 1e9, not %g", what, (double)dt);
@@ -165,9 +168,16 @@ static micap_flow *prepare(mica_world *world, const char *what, float dt, mica_r
     return *out_result == MICA_OK ? flow : NULL;
 }
 
+static void begin(micap_flow *flow)
+{
+    ++flow->world->frame_depth;
+    flow->is_stepping = true;
+}
+
 static mica_result finish(frame_run *run)
 {
     run->flow->is_stepping = false;
+    --run->flow->world->frame_depth;
     if (run->flow->has_removed)
         micap_systems_free_removed(run->flow);
     return run->result;
@@ -185,7 +195,7 @@ static mica_result step(mica_world *world, const char *what, mica_system from, f
     run.is_paused = flow->is_paused && !flow->is_let_through;
     flow->is_let_through = false;
     run.dt = run.is_paused ? 0 : (float)(dt * flow->scale);
-    flow->is_stepping = true;
+    begin(flow);
     flow->asked_dt = dt;
     flow->time.dt = run.dt;
     flow->time.seconds += run.dt;
@@ -200,7 +210,9 @@ static mica_result step(mica_world *world, const char *what, mica_system from, f
     MICAP_PROBE_3(step_end, world, flow->time.frame, result);
     if (flow->after_frame && !flow->is_after_frame) {
         flow->is_after_frame = true;
+        ++world->frame_depth;
         flow->after_frame(world, flow->after_frame_context);
+        --world->frame_depth;
         flow->is_after_frame = false;
     }
     return result;
@@ -249,7 +261,7 @@ mica_result mica_system_run(mica_world *world, mica_system system, float dt)
         return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_location){0}, "system_run: there is no such system");
     frame_run run = {.flow = flow, .dt = dt, .real_dt = dt, .only = only};
     const micap_phase *phase = micap_phase_find_id(flow, only->def.phase);
-    flow->is_stepping = true;
+    begin(flow);
     for (uint32_t i = 0; i < phase->segment_count; ++i) {
         micap_segment *segment = &phase->segments[i];
         uint32_t first = segment->systems[0]->order;

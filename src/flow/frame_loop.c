@@ -1,6 +1,7 @@
 /* Running frames in measured time. The clock is read only here, so that all that happens in a frame depends on its dt alone. */
 #include "base/argument.h"
 #include "core/world/report.h"
+#include "core/world/world.h"
 #include "flow/schedule/flow.h"
 #include "os/clock.h"
 
@@ -97,7 +98,10 @@ mica_result mica_run(mica_world *world, const mica_run_def *def)
         return MICA_ERROR_MEMORY;
     if (!flow->is_stepping) /* inside a frame, mica_step refuses */
         atomic_store_explicit(&flow->is_stop_asked, false, memory_order_relaxed);
-    return run_frames(flow, def);
+    ++world->frame_depth;
+    mica_result result = run_frames(flow, def);
+    --world->frame_depth;
+    return result;
 }
 
 void mica_stop(mica_world *world)

@@ -151,11 +151,9 @@ static void leave_block(micap_grid *grid, const micap_grid_cell *cell)
     grid->free_blocks[order] = cell->start + 1;
 }
 
-/* Makes room for one more entry in a cell. */
+/* Makes room for one more entry in a cell that is full. */
 static bool grow_cell(micap_memory *memory, micap_grid *grid, micap_grid_cell *cell)
 {
-    if (cell->count < cell->capacity)
-        return true;
     uint64_t capacity = micap_power_of_two_at_least(cell->count < SMALLEST_BLOCK ? SMALLEST_BLOCK : cell->count + 1);
     uint32_t start;
     if (!take_block(memory, grid, micap_log2(capacity), &start))
@@ -167,12 +165,25 @@ static bool grow_cell(micap_memory *memory, micap_grid *grid, micap_grid_cell *c
     return true;
 }
 
+/* Entries of a short cell are passed one by one, from the end on, and each of them moves by one. */
+enum { SHORT_CELL = 12 };
+
 static void remove_entry(micap_grid *grid, uint32_t number, mica_entity entity)
 {
     micap_grid_cell *cell = &grid->cells[number];
-    micap_grid_entry *entry = micap_grid_find(grid, number, entity);
-    const micap_grid_entry *end = grid->entries + cell->start + cell->count;
-    memmove(entry, entry + 1, (size_t)(end - entry - 1) * sizeof *entry);
+    micap_grid_entry *first = grid->entries + cell->start, *end = first + cell->count;
+    if (cell->count <= SHORT_CELL) {
+        micap_grid_entry *at = end - 1, passed = *at;
+        while (!mica_same(passed.entity, entity)) {
+            MICAP_ASSERT_HOT(at > first, "a tracked entity has an entry in its cell");
+            micap_grid_entry before = *--at;
+            *at = passed;
+            passed = before;
+        }
+    } else {
+        micap_grid_entry *entry = micap_grid_find(grid, number, entity);
+        memmove(entry, entry + 1, (size_t)(end - entry - 1) * sizeof *entry);
+    }
     --cell->count;
     --grid->count;
     grid->is_packed = false;
@@ -181,11 +192,17 @@ static void remove_entry(micap_grid *grid, uint32_t number, mica_entity entity)
 static bool insert_entry(micap_memory *memory, micap_grid *grid, uint32_t number, mica_entity entity, const double *at)
 {
     micap_grid_cell *cell = &grid->cells[number];
-    if (!grow_cell(memory, grid, cell))
+    if (cell->count == cell->capacity && !grow_cell(memory, grid, cell))
         return false;
-    uint32_t position = position_of(grid->entries + cell->start, cell->count, entity);
-    micap_grid_entry *entry = grid->entries + cell->start + position;
-    memmove(entry + 1, entry, (cell->count - position) * sizeof *entry);
+    micap_grid_entry *first = grid->entries + cell->start, *entry = first + cell->count;
+    if (cell->count <= SHORT_CELL) {
+        for (; entry > first && order_of(entry[-1].entity) > order_of(entity); --entry)
+            *entry = entry[-1];
+    } else {
+        uint32_t position = position_of(first, cell->count, entity);
+        entry = first + position;
+        memmove(entry + 1, entry, (cell->count - position) * sizeof *entry);
+    }
     *entry = (micap_grid_entry){{at[0], at[1], at[2]}, entity};
     ++cell->count;
     ++grid->count;
@@ -232,34 +249,36 @@ static void prefetch_cells(const micap_grid *grid, const entry_move *move)
 }
 
 /* Most cells have entries on two lines at most. */
-static void prefetch_entries(const micap_grid *grid, uint32_t number)
+static void prefetch_entries(const micap_grid *grid, const entry_move *move)
 {
-    const micap_grid_cell *cell = &grid->cells[number];
-    if (!grid->entries) /* nothing was inserted yet */
-        return;
-    MICAP_PREFETCH(&grid->entries[cell->start], 1);
-    MICAP_PREFETCH(&grid->entries[cell->start + cell->count], 1);
+    const uint32_t numbers[2] = {move->from, move->to};
+    for (uint32_t i = 0; i < 2; ++i) {
+        if (numbers[i] == NO_CELL)
+            continue;
+        const micap_grid_cell *cell = &grid->cells[numbers[i]];
+        MICAP_PREFETCH(&grid->entries[cell->start], 1);
+        MICAP_PREFETCH(&grid->entries[cell->start + cell->count], 1);
+    }
 }
 
 /* Each change reads two cells and their entries, which are anywhere in memory: they are asked for some changes ahead. */
 bool micap_grid_change(micap_memory *memory, micap_grid *grid, const micap_index_change *changes, uint32_t count)
 {
-    enum { AHEAD = 8, PLANNED = 2 * AHEAD };
-    entry_move moves[PLANNED];
-    for (uint64_t i = 0; i < (uint64_t)count + PLANNED; ++i) {
-        if (i >= PLANNED && !apply_move(memory, grid, &moves[i % PLANNED], &changes[i - PLANNED]))
-            return false;
-        if (i < count) {
-            moves[i % PLANNED] = plan_move(grid, &changes[i]);
-            prefetch_cells(grid, &moves[i % PLANNED]);
+    enum { AHEAD = 32 };
+    entry_move moves[AHEAD];
+    for (uint32_t left = count; left;) {
+        uint32_t taken = left < AHEAD ? left : AHEAD;
+        for (uint32_t i = 0; i < taken; ++i) {
+            moves[i] = plan_move(grid, &changes[i]);
+            prefetch_cells(grid, &moves[i]);
         }
-        if (i >= AHEAD && i - AHEAD < count) {
-            const entry_move *next = &moves[(i - AHEAD) % PLANNED];
-            if (next->from != NO_CELL)
-                prefetch_entries(grid, next->from);
-            if (next->to != NO_CELL)
-                prefetch_entries(grid, next->to);
-        }
+        for (uint32_t i = 0; i < taken && grid->entries; ++i)
+            prefetch_entries(grid, &moves[i]);
+        for (uint32_t i = 0; i < taken; ++i)
+            if (!apply_move(memory, grid, &moves[i], &changes[i]))
+                return false;
+        changes += taken;
+        left -= taken;
     }
     return true;
 }

@@ -27,8 +27,8 @@ static bool is_newer(const mica_version *stamp, mica_version since)
     return micap_stamp_version(MICAP_LOAD(stamp, MICAP_RELAXED)) > since;
 }
 
-/* Room for a change. NULL if there are so many that everything is rebuilt. */
-static micap_index_change *note(scan *scan)
+/* Makes room for a change. NULL if there are so many that everything is rebuilt. */
+static micap_index_change *note_more(scan *scan)
 {
     mica_index *index = scan->index;
     if (index->must_rebuild)
@@ -42,8 +42,18 @@ static micap_index_change *note(scan *scan)
     return &index->changes[index->change_count++];
 }
 
+/* Room for a change. NULL if there are so many that everything is rebuilt. */
+static MICAP_INLINE micap_index_change *note(scan *scan)
+{
+    mica_index *index = scan->index;
+    if (index->change_count < scan->limit && index->change_count < index->change_capacity && !index->must_rebuild)
+        return &index->changes[index->change_count++];
+    return note_more(scan);
+}
+
 /* Tracks the words of an entity that differ from those that are known. */
-static void track(scan *scan, micap_tracked_page *page, mica_entity entity, const uint64_t *words, uint32_t width)
+static MICAP_INLINE void track(scan *scan, micap_tracked_page *page, mica_entity entity, const uint64_t *words,
+                               uint32_t width)
 {
     MICAP_ASSERT_HOT(page, "the entity has a page");
     micap_tracked *tracked = &scan->index->tracked;
@@ -54,8 +64,10 @@ static void track(scan *scan, micap_tracked_page *page, mica_entity entity, cons
     if (change) {
         change->before = (mica_entity){is_new ? 0 : entity.index, page->generations[slot]};
         change->after = entity;
-        memcpy(change->old_words, known, width * sizeof *known);
-        memcpy(change->new_words, words, width * sizeof *known);
+        for (uint32_t i = 0; i < width; ++i) {
+            change->old_words[i] = known[i];
+            change->new_words[i] = words[i];
+        }
     }
     page->count += is_new;
     tracked->count += is_new;

@@ -36,6 +36,10 @@ mica_partition mica_partitions_by_target_id(const mica_world *world, mica_compon
         micap_report_argument(world, __func__, "relation", "must be described with MICA_RELATION");
         return partition;
     }
+    if (type->type.parents) {
+        micap_report_argument(world, __func__, "relation", "must have edges of its own: use mica_first_child");
+        return partition;
+    }
     const mica_pool *pool = micap_pool_of(world, relation);
     partition.private_.pool = pool;
     partition.private_.stamp = pool ? pool->stamp : 0;

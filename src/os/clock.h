@@ -6,6 +6,9 @@
 
 uint64_t micap_clock_ns(void);
 
+/* The processor time that all threads of this process have used. Not for short durations: it can cost a microsecond to read. */
+uint64_t micap_processor_ns(void);
+
 /* Returns after about this time, or earlier if a signal arrives. */
 void micap_sleep_ns(uint64_t ns);
 

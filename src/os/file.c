@@ -14,6 +14,9 @@
 #    include <string.h>
 #    include <sys/mman.h>
 #    include <sys/stat.h>
+#    ifdef __linux__
+#        include <sys/syscall.h>
+#    endif
 #    include <unistd.h>
 
 int micap_file_map(const char *path, micap_mapping *out_mapping)
@@ -97,12 +100,9 @@ static int create_beside(const char *path, char *out_temporary, size_t capacity)
 }
 
 /* Whether a name is one that create_beside gives to a file for the target, or for one of its numbered parts. */
-static bool is_leftover(const char *name, const char *target)
+static bool is_temporary(const char *rest)
 {
-    size_t target_bytes = strlen(target);
-    if (strncmp(name, target, target_bytes) != 0)
-        return false;
-    const char *rest = name + target_bytes, *last = strrchr(rest, '.');
+    const char *last = strrchr(rest, '.');
     if (!last || strspn(rest, ".0123456789") < (size_t)(last - rest))
         return false;
     size_t process = strspn(last + 1, "0123456789abcdef");
@@ -112,7 +112,7 @@ static bool is_leftover(const char *name, const char *target)
     return *number && !number[strspn(number, "0123456789abcdef")];
 }
 
-void micap_file_remove_leftovers(const char *path)
+void micap_file_remove_leftovers(const char *path, micap_file_rest_fn is_chosen, const void *context)
 {
     const char *slash = strrchr(path, '/');
     size_t folder_bytes = slash ? (size_t)(slash - path) + 1 : 0;
@@ -122,15 +122,33 @@ void micap_file_remove_leftovers(const char *path)
     memcpy(folder, path, folder_bytes);
     memcpy(folder + folder_bytes, ".", 2);
     DIR *entries = opendir(folder);
-    for (const struct dirent *entry; entries && (entry = readdir(entries));)
-        if (is_leftover(entry->d_name, path + folder_bytes))
+    size_t name_bytes = strlen(path + folder_bytes);
+    for (const struct dirent *entry; entries && (entry = readdir(entries));) {
+        const char *rest = entry->d_name + name_bytes;
+        if (!strncmp(entry->d_name, path + folder_bytes, name_bytes) &&
+            (is_temporary(rest) || (is_chosen && is_chosen(rest, context))))
             unlinkat(dirfd(entries), entry->d_name, 0);
+    }
     if (entries)
         closedir(entries);
     free(folder);
 }
 
-int micap_replacement_begin(micap_replacement *replacement, const char *path)
+/* Asks for room for a large file. If there is none, writing reports it, and most file systems that do not support this refuse at once: a
+ * function of libc would write zeros there. */
+static void reserve(int file, uint64_t byte_count)
+{
+#    if defined(__linux__) && defined(__LP64__)
+    enum { RESERVED_BYTES_MIN = 1 << 20 };
+    if (byte_count >= RESERVED_BYTES_MIN)
+        (void)syscall(SYS_fallocate, file, 0, (off_t)0, (off_t)byte_count);
+#    else
+    (void)file;
+    (void)byte_count;
+#    endif
+}
+
+int micap_replacement_begin(micap_replacement *replacement, const char *path, uint64_t byte_count)
 {
     size_t path_bytes = strlen(path) + 1, capacity = path_bytes + sizeof ".0123456789abcdef-01234567";
     *replacement = (micap_replacement){.path = malloc(path_bytes + capacity)};
@@ -145,6 +163,7 @@ int micap_replacement_begin(micap_replacement *replacement, const char *path)
         return problem;
     }
     replacement->file = file;
+    reserve(file, byte_count);
     return 0;
 }
 

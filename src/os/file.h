@@ -24,9 +24,9 @@ typedef struct micap_replacement {
     intptr_t file;
 } micap_replacement;
 
-/* Begin creates the file, write writes at any offset, end syncs and renames it, or deletes it if there was a problem and returns that.
+/* Begin creates the file, which will have that many bytes (0: not known), write writes at any offset, end syncs and renames it, or deletes it if there was a problem and returns that.
  * Return 0 or an errno. If begin fails, do not call end. */
-int micap_replacement_begin(micap_replacement *replacement, const char *path);
+int micap_replacement_begin(micap_replacement *replacement, const char *path, uint64_t byte_count);
 int micap_replacement_write(micap_replacement *replacement, uint64_t offset, const void *bytes, size_t byte_count);
 int micap_replacement_end(micap_replacement *replacement, int problem);
 
@@ -34,14 +34,17 @@ int micap_replacement_end(micap_replacement *replacement, int problem);
 static inline int micap_file_replace(const char *path, const void *bytes, size_t byte_count)
 {
     micap_replacement replacement;
-    int problem = micap_replacement_begin(&replacement, path);
+    int problem = micap_replacement_begin(&replacement, path, byte_count);
     return problem ? problem
                    : micap_replacement_end(&replacement, micap_replacement_write(&replacement, 0, bytes, byte_count));
 }
 
-/* Deletes temporary files that killed processes have left, of this target and of those whose names continue it with numbers ("run.mica.3.1"). Call
- * it while no process writes them. On some systems none are found. */
-void micap_file_remove_leftovers(const char *path);
+/* What follows the path of a target in the name of another file beside it. */
+typedef bool (*micap_file_rest_fn)(const char *rest, const void *context);
+
+/* Deletes temporary files that killed processes have left, of this target and of those whose names continue it with numbers ("run.mica.3.1"), and
+ * those that the function chooses, which may be NULL. Call it while no process writes them. On some systems none are found. */
+void micap_file_remove_leftovers(const char *path, micap_file_rest_fn is_chosen, const void *context);
 
 /* What identifies the state of a file. All zero: there is no file. On some systems only the size is known. */
 typedef struct micap_file_stamp {

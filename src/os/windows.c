@@ -23,6 +23,16 @@ uint64_t micap_clock_ns(void)
     return ticks / frequency * 1000000000u + ticks % frequency * 1000000000u / frequency;
 }
 
+uint64_t micap_processor_ns(void)
+{
+    FILETIME created, ended, kernel, user;
+    if (!GetProcessTimes(GetCurrentProcess(), &created, &ended, &kernel, &user))
+        return 0;
+    uint64_t system = (uint64_t)kernel.dwHighDateTime << 32 | kernel.dwLowDateTime;
+    uint64_t own = (uint64_t)user.dwHighDateTime << 32 | user.dwLowDateTime;
+    return (system + own) * 100;
+}
+
 void micap_sleep_ns(uint64_t ns)
 {
     Sleep((DWORD)(ns / 1000000u));
@@ -176,13 +186,14 @@ static HANDLE create_beside(const wchar_t *path, wchar_t *out_temporary, size_t 
     return INVALID_HANDLE_VALUE;
 }
 
-void micap_file_remove_leftovers(const char *path)
+void micap_file_remove_leftovers(const char *path, micap_file_rest_fn is_chosen, const void *context)
 {
-    (void)path; /* mica::cluster, which needs it, does not run on Windows */
+    (void)path, (void)is_chosen, (void)context; /* mica::cluster, which needs it, does not run on Windows */
 }
 
-int micap_replacement_begin(micap_replacement *replacement, const char *path)
+int micap_replacement_begin(micap_replacement *replacement, const char *path, uint64_t byte_count)
 {
+    (void)byte_count;
     wchar_t *name = wide(path);
     size_t capacity = name ? wcslen(name) + sizeof ".01234567-01234567" : 0;
     wchar_t *temporary = name ? malloc(capacity * sizeof *temporary) : NULL;

@@ -13,6 +13,7 @@
 #ifndef MICAP_POOL_POOL_H
 #define MICAP_POOL_POOL_H
 
+#include "base/assert.h"
 #include "mica/lookup.h"
 #include "mica/pool.h"
 #include "pool/index.h"
@@ -139,6 +140,7 @@ static inline uint32_t micap_pool_row(const mica_pool *pool, mica_entity entity)
         return row != MICAP_ROW_NONE && pool->owners[row].generation == entity.generation ? row : MICAP_ROW_NONE;
     case MICAP_POOL_TAG: break;
     }
+    MICAP_ASSERT_HOT(pool->present || !pool->present_words, "a pool of tags has its bits");
     return entity.index / 64 < pool->present_words && micap_bit(pool->present, entity.index) ? entity.index
                                                                                              : MICAP_ROW_NONE;
 }

@@ -29,9 +29,24 @@ typedef struct micap_edge_links {
 /* The target_count of an edge that waits, and whose add hook has not run. */
 #define MICAP_EDGE_UNSEEN UINT32_MAX
 
+/* Edges that are no rows of the pool, which is empty: what reads them. A row is then any number that these functions agree on. */
+typedef struct micap_edges_elsewhere {
+    uint32_t (*limit)(const mica_world *world); /* rows are below this */
+    uint32_t (*count)(const mica_world *world);
+    uint32_t (*count_targets)(const mica_world *world);                     /* entities that edges lead to */
+    uint32_t (*count_sources)(const mica_world *world, mica_entity target); /* edges that lead to one */
+    uint32_t (*from)(const mica_world *world, mica_entity source); /* the only edge of a source, or MICAP_ROW_NONE */
+    uint32_t (*first_to)(const mica_world *world, mica_entity target);
+    uint32_t (*next_to)(const mica_world *world, uint32_t row);
+    uint32_t (*next)(const mica_world *world, uint32_t row); /* the first edge from this row on, or MICAP_ROW_NONE */
+    mica_entity (*source)(const mica_world *world, uint32_t row);
+    mica_entity (*target)(const mica_world *world, uint32_t row);
+} micap_edges_elsewhere;
+
 typedef struct micap_pool_edges {
-    micap_index targets; /* a map from targets to their first edges */
-    uint32_t *slots;     /* see pool_edge_table: row + 1; 0 is empty */
+    const micap_edges_elsewhere *elsewhere; /* NULL: they are rows of the pool */
+    micap_index targets;                    /* a map from targets to their first edges */
+    uint32_t *slots;                        /* see pool_edge_table: row + 1; 0 is empty */
     uint32_t slot_count;
     uint32_t used;
     uint32_t target_offset; /* in the value */
@@ -135,5 +150,72 @@ size_t micap_edges_bytes(const mica_pool *pool);
 
 /* The first broken invariant, or NULL. Those of the rows and their instances hold. */
 const char *micap_edges_check(const mica_pool *pool);
+
+/* Reading edges that may be elsewhere. Where that is excluded, the functions above take fewer instructions. */
+
+static inline const micap_edges_elsewhere *micap_elsewhere(const mica_pool *pool)
+{
+    return pool->edges->elsewhere;
+}
+
+static inline uint32_t micap_edge_count(const mica_pool *pool)
+{
+    return MICAP_UNLIKELY(micap_elsewhere(pool)) ? micap_elsewhere(pool)->count(pool->world) : pool->count;
+}
+
+static inline uint32_t micap_edge_limit(const mica_pool *pool)
+{
+    return MICAP_UNLIKELY(micap_elsewhere(pool)) ? micap_elsewhere(pool)->limit(pool->world) : pool->row_limit;
+}
+
+/* The row of the first edge from a row on, if there is one below the limit. */
+static inline uint32_t micap_edge_row_from(const mica_pool *pool, uint32_t row)
+{
+    return MICAP_UNLIKELY(micap_elsewhere(pool)) ? micap_elsewhere(pool)->next(pool->world, row) : row;
+}
+
+static inline mica_entity micap_edge_source_at(const mica_pool *pool, uint32_t row)
+{
+    return MICAP_UNLIKELY(micap_elsewhere(pool)) ? micap_elsewhere(pool)->source(pool->world, row) : pool->owners[row];
+}
+
+static inline mica_entity micap_edge_target_at(const mica_pool *pool, uint32_t row)
+{
+    return MICAP_UNLIKELY(micap_elsewhere(pool)) ? micap_elsewhere(pool)->target(pool->world, row)
+                                                 : micap_edge_target(pool, row);
+}
+
+/* The edges of a source, and those of a target. */
+static inline uint32_t micap_edge_first_from(const mica_pool *pool, mica_entity source)
+{
+    return MICAP_UNLIKELY(micap_elsewhere(pool)) ? micap_elsewhere(pool)->from(pool->world, source)
+                                                 : micap_pool_row(pool, source);
+}
+
+static inline uint32_t micap_edge_next_from(const mica_pool *pool, uint32_t row)
+{
+    return MICAP_UNLIKELY(micap_elsewhere(pool)) ? MICAP_ROW_NONE : pool->next[row];
+}
+
+static inline uint32_t micap_edge_first_to(const mica_pool *pool, mica_entity target)
+{
+    return MICAP_UNLIKELY(micap_elsewhere(pool)) ? micap_elsewhere(pool)->first_to(pool->world, target)
+                                                 : micap_edges_first(pool, target);
+}
+
+static inline uint32_t micap_edge_next_to(const mica_pool *pool, uint32_t row)
+{
+    return MICAP_UNLIKELY(micap_elsewhere(pool)) ? micap_elsewhere(pool)->next_to(pool->world, row)
+                                                 : pool->links[row].next;
+}
+
+/* The edge between two entities, or MICAP_ROW_NONE. */
+static inline uint32_t micap_edge_search(const mica_pool *pool, mica_entity source, mica_entity target)
+{
+    if (MICAP_LIKELY(!micap_elsewhere(pool)))
+        return micap_edges_find(pool, source, target);
+    uint32_t row = micap_edge_first_from(pool, source);
+    return row != MICAP_ROW_NONE && mica_same(micap_edge_target_at(pool, row), target) ? row : MICAP_ROW_NONE;
+}
 
 #endif

@@ -1,5 +1,6 @@
 #include "pool/pool_lists.h"
 
+#include "base/assert.h"
 #include "pool/pool_fast_rows.h"
 #include "pool/pool_group.h"
 
@@ -43,6 +44,7 @@ static void flip_bits(uint64_t *present, uint32_t row, uint32_t count)
 {
     for (uint32_t bits; count; row += bits, count -= bits) {
         bits = 64 - row % 64 < count ? 64 - row % 64 : count;
+        MICAP_ASSERT(bits, "there is a row in each word");
         present[row / 64] ^= UINT64_MAX >> (64 - bits) << row % 64;
     }
 }

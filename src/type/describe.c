@@ -115,6 +115,10 @@ static const char *relation_problem(const mica_type *type)
         return "what happens when a target is destroyed is unknown";
     if (type->symmetric && (type->acyclic || type->ordered || type->on_target != MICA_TARGET_REMOVE))
         return "a symmetric relation is neither acyclic nor ordered, and removes edges of destroyed targets";
+    bool is_child_of = type->exclusive && type->acyclic && !type->symmetric && !type->transitive &&
+                       type->field_count == 2 && strcmp(type->name, "mica_child_of") == 0;
+    if (type->parents && !is_child_of)
+        return "parents are the edges of mica_child_of only";
     return NULL;
 }
 
@@ -165,7 +169,7 @@ static const char *trait_problem(const mica_type *type)
     if (!problem && type->relation)
         problem = relation_problem(type);
     else if (!problem && (type->exclusive || type->symmetric || type->acyclic || type->transitive || type->ordered ||
-                          type->on_target))
+                          type->parents || type->on_target))
         problem = "traits of relations are for relations: describe it with MICA_RELATION";
     if (problem || type->storage == MICA_STORAGE_POOL)
         return problem ? problem : pool_problem(type);

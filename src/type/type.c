@@ -58,7 +58,7 @@ static uint64_t traits_of(const mica_type *type)
            (uint64_t)type->toggle << 1 | type->track_added | (uint64_t)type->track_changed << 5 |
            (uint64_t)type->relation << 24 | (uint64_t)type->exclusive << 25 | (uint64_t)type->symmetric << 26 |
            (uint64_t)type->acyclic << 27 | (uint64_t)type->transitive << 28 | (uint64_t)type->ordered << 29 |
-           (uint64_t)type->on_target << 30;
+           (uint64_t)type->on_target << 30 | (uint64_t)type->parents << 32;
 }
 
 static void enter(uint32_t *into, uint32_t capacity, uint32_t id)

@@ -79,6 +79,36 @@ START_TEST(the_default_allocator_aligns_and_its_memory_can_be_written)
 }
 END_TEST
 
+START_TEST(large_blocks_are_whole_huge_pages_and_counted_as_asked_for)
+{
+    const size_t sizes[] = {0, 1, 100, MIB - 1, MIB, MIB + 1, 2 * MIB, 5 * MIB + 7};
+    micap_memory memory, other = open_memory();
+    micap_memory_init(&memory, (mica_allocator){0});
+    mica_allocator allocator = micap_block_allocator(&memory);
+    for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        size_t bytes = sizes[i] ? sizes[i] : 1;
+        char *blocks[] = {micap_allocate_block(&memory, sizes[i], 64), micap_allocate_block(&other, sizes[i], 64),
+                          allocator.allocate(bytes, 64, allocator.context)};
+        ck_assert_uint_eq(memory.bytes, bytes);
+        ck_assert_uint_eq(faulty.live_bytes, bytes); /* another allocator is asked for just this */
+        for (uint32_t k = 0; k < 3; ++k) {
+            ck_assert_ptr_nonnull(blocks[k]);
+            bool is_huge = sizes[i] >= MIB && k != 1;
+            ck_assert_uint_eq((uintptr_t)blocks[k] % (is_huge ? MICAP_HUGE_PAGE_BYTES : 64), 0);
+            memset(blocks[k], 1, sizes[i]);
+        }
+        micap_release_block(&memory, blocks[0], sizes[i], 64);
+        micap_release_block(&other, blocks[1], sizes[i], 64);
+        allocator.release(blocks[2], bytes, 64, allocator.context);
+    }
+    micap_release_block(&memory, NULL, MIB, 64);
+    ck_assert_ptr_null(micap_allocate_block(&memory, SIZE_MAX - MICAP_HUGE_PAGE_BYTES + 1, 2 * MICAP_PAGE_BYTES));
+    ck_assert_ptr_null(micap_allocate_block(&memory, SIZE_MAX / 2, 64));
+    ck_assert_uint_eq(memory.bytes, 0);
+    close_memory(&other);
+}
+END_TEST
+
 START_TEST(pages_that_no_machine_has_are_refused)
 {
     const size_t bytes[] = {SIZE_MAX - MICAP_PAGE_BYTES + 1, SIZE_MAX / 2 + 1, (size_t)1 << 60};
@@ -265,8 +295,9 @@ START_TEST(threads_count_together)
 END_TEST
 
 TEST_SUITE(memory, half_an_allocator_is_refused, the_default_allocator_aligns_and_its_memory_can_be_written,
-           pages_that_no_machine_has_are_refused, what_is_out_is_counted, nothing_is_asked_for_as_something,
-           an_allocation_that_fails_is_not_counted, zeroed_memory_is_zero_whatever_the_allocator_gives,
+           large_blocks_are_whole_huge_pages_and_counted_as_asked_for, pages_that_no_machine_has_are_refused,
+           what_is_out_is_counted, nothing_is_asked_for_as_something, an_allocation_that_fails_is_not_counted,
+           zeroed_memory_is_zero_whatever_the_allocator_gives,
            an_array_grows_to_the_power_of_two_that_holds_what_is_needed, elements_of_any_size_are_kept,
            an_array_that_cannot_grow_is_untouched, counts_that_no_array_can_have_are_refused_without_asking,
            threads_count_together)

@@ -390,7 +390,8 @@ START_TEST(a_wrong_comparison_is_refused_with_a_reason)
           .compare = MICA_LESS,
           .key = seven,
           .up = MICA_ID(PartOf)},
-         "use a variable"},
+         "with a variable for that entity"},
+        {WHERE(PartOf, "target", MICA_EQUAL, mica_key_entity(base)), "fields of edges can't be compared"},
     };
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         mica_query *query = mica_query_create(world, &(mica_query_def){.terms = &cases[i].term, .term_count = 1});

@@ -1,10 +1,11 @@
 /* Queries as joins, compared with SQLite over the same entities and edges: random graphs and random queries, in C and as text. What
- * follows from several edges is computed there by recursive queries. */
+ * follows from several edges is computed there by recursive queries. Parts are edges of a relation, or children in the hierarchy. */
 #include "support/random.h"
 #include "support/reports.h"
 #include "support/test.h"
 
 #include "mica/flow.h"
+#include "mica/hierarchy.h"
 #include "mica/index.h"
 #include "mica/mica.h"
 #include "mica/query_text.h"
@@ -38,7 +39,15 @@ MICA_RELATION_WITH(Borders, (.symmetric = true))
 MICA_RELATION_WITH(LeadsTo, (.transitive = true))
 MICA_RELATION_WITH(PartOf, (.exclusive = true, .acyclic = true))
 
-enum { COMPONENTS = 4, RELATIONS = 5, ENTITIES = 24, VARIABLES = 3, ROWS_MAX = 60000, ROW_BYTES = 64 };
+enum {
+    COMPONENTS = 4,
+    RELATIONS = 5,
+    PARTS = 4, /* a relation */
+    ENTITIES = 24,
+    VARIABLES = 3,
+    ROWS_MAX = 60000,
+    ROW_BYTES = 64
+};
 static const char *const component_names[COMPONENTS] = {"Size", "Wing", "Scale", "Red"};
 static const char *const relation_names[RELATIONS] = {"Likes", "Owns", "Borders", "LeadsTo", "PartOf"};
 
@@ -95,8 +104,9 @@ static void open_scene(scene *scene, uint64_t seed)
     ck_assert_int_eq(sqlite3_open(":memory:", &scene->sql), SQLITE_OK);
     create_tables(scene->sql);
     const mica_component components[COMPONENTS] = {MICA_ID(Size), MICA_ID(Wing), MICA_ID(Scale), MICA_ID(Red)};
+    const bool has_children = seed / 3 % 2;
     const mica_component relations[RELATIONS] = {MICA_ID(Likes), MICA_ID(Owns), MICA_ID(Borders), MICA_ID(LeadsTo),
-                                                 MICA_ID(PartOf)};
+                                                 has_children ? MICA_ID(mica_child_of) : MICA_ID(PartOf)};
     memcpy(scene->components, components, sizeof components);
     memcpy(scene->relations, relations, sizeof relations);
     for (uint32_t i = 0; i < ENTITIES; ++i) {
@@ -121,13 +131,20 @@ static void open_scene(scene *scene, uint64_t seed)
     for (uint32_t i = 0; i < edges; ++i) {
         uint32_t k = random_below(&scene->random, RELATIONS), from = random_below(&scene->random, ENTITIES);
         uint32_t to = random_below(&scene->random, ENTITIES);
-        if (k == 4 ? from > to : from != to) /* parts have smaller owners: there is no circle */
+        if (k == PARTS ? from <= to : from == to) /* parts have smaller owners: there is no circle */
+            continue;
+        if (k == PARTS && has_children)
+            mica_set_parent(scene->world, scene->entities[from], scene->entities[to]);
+        else
             mica_relate_id(scene->world, scene->entities[from], relations[k], scene->entities[to]);
     }
     for (uint32_t k = 0; k < RELATIONS; ++k)
         for (uint32_t from = 0; from < ENTITIES; ++from)
             for (uint32_t to = 0; to < ENTITIES; ++to)
-                if (mica_edge_get_id(scene->world, scene->entities[from], relations[k], scene->entities[to]))
+                if (k == PARTS
+                        ? mica_is_related_id(scene->world, scene->entities[from], relations[k], scene->entities[to])
+                        : mica_edge_get_id(scene->world, scene->entities[from], relations[k], scene->entities[to]) !=
+                              NULL)
                     run_sql(scene->sql, "INSERT INTO Stored%s VALUES(%u, %u)", relation_names[k], from, to);
 }
 
@@ -238,7 +255,7 @@ static void add_up(scene *scene, question *question)
     mica_term term = {.component = scene->components[kind],
                       .access = is_optional ? MICA_ACCESS_MAYBE_READ : MICA_ACCESS_READ,
                       .subject = node_of(variable)};
-    *(is_down ? &term.down : &term.up) = MICA_ID(PartOf);
+    *(is_down ? &term.down : &term.up) = scene->relations[PARTS];
     question->is_used[variable] = true;
     if (is_optional) /* the variable must be bound by something that is required */
         add(question,

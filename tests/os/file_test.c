@@ -68,13 +68,33 @@ START_TEST(a_replacement_is_written_anywhere_and_shows_when_it_ends)
     micap_replacement replacement;
     ck_assert_int_eq(micap_file_replace(path, "old", 3), 0);
     for (uint32_t i = 0; i < 2; ++i) {
-        ck_assert_int_eq(micap_replacement_begin(&replacement, path), 0);
+        ck_assert_int_eq(micap_replacement_begin(&replacement, path, i ? 9 : 0), 0);
         ck_assert_int_eq(micap_replacement_write(&replacement, 5, "last", 4), 0);
         ck_assert_int_eq(micap_replacement_write(&replacement, 0, "first", 5), 0);
         expect_content("old");
         ck_assert_int_eq(micap_replacement_end(&replacement, i ? 0 : EINVAL), i ? 0 : EINVAL); /* dropped at first */
         expect_content(i ? "firstlast" : "old");
     }
+    ck_assert_uint_eq(close_folder(), 1);
+}
+END_TEST
+
+START_TEST(a_large_file_has_the_bytes_that_were_written)
+{
+    enum { BYTES = (3 << 20) + 5 };
+    static char bytes[BYTES];
+    micap_replacement replacement;
+    micap_mapping mapping;
+    open_folder();
+    for (uint32_t i = 0; i < BYTES; ++i)
+        bytes[i] = (char)(i % 251);
+    ck_assert_int_eq(micap_replacement_begin(&replacement, path, (uint64_t)1 << 60), 0); /* there is no such room */
+    ck_assert_int_eq(micap_replacement_end(&replacement, EINVAL), EINVAL);
+    ck_assert_int_eq(micap_file_replace(path, bytes, BYTES), 0);
+    ck_assert_int_eq(micap_file_map(path, &mapping), 0);
+    ck_assert_uint_eq(mapping.byte_count, BYTES);
+    ck_assert_int_eq(memcmp(mapping.bytes, bytes, BYTES), 0);
+    micap_file_unmap(&mapping);
     ck_assert_uint_eq(close_folder(), 1);
 }
 END_TEST
@@ -162,9 +182,9 @@ START_TEST(leftovers_of_killed_processes_are_removed_and_nothing_else)
         touch(stay[i]);
     for (size_t i = 0; i < sizeof go / sizeof *go; ++i)
         touch(go[i]);
-    micap_file_remove_leftovers(path);
-    micap_file_remove_leftovers("/no folder/target");
-    micap_file_remove_leftovers("no file that exists in this folder");
+    micap_file_remove_leftovers(path, NULL, NULL);
+    micap_file_remove_leftovers("/no folder/target", NULL, NULL);
+    micap_file_remove_leftovers("no file that exists in this folder", NULL, NULL);
     for (size_t i = 0; i < sizeof go / sizeof *go; ++i) {
         char full[200];
         snprintf(full, sizeof full, "%s%s", path, go[i]);
@@ -175,5 +195,6 @@ START_TEST(leftovers_of_killed_processes_are_removed_and_nothing_else)
 END_TEST
 
 TEST_SUITE(file, leftovers_of_killed_processes_are_removed_and_nothing_else, a_file_is_what_was_written_last,
-           a_replacement_is_written_anywhere_and_shows_when_it_ends, what_can_not_be_mapped_says_why,
-           a_file_that_can_not_be_replaced_stays_as_it_is, names_that_are_taken_are_passed_over)
+           a_replacement_is_written_anywhere_and_shows_when_it_ends, a_large_file_has_the_bytes_that_were_written,
+           what_can_not_be_mapped_says_why, a_file_that_can_not_be_replaced_stays_as_it_is,
+           names_that_are_taken_are_passed_over)

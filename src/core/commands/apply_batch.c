@@ -339,6 +339,7 @@ static void change_pool(mica_world *world, const micap_flush_step *first, const 
 {
     pool_list list;
     list.pool = micap_pool_of(world, value->component);
+    MICAP_ASSERT(list.pool, "the flush makes the pools that its changes need before it applies them");
     list.removes = value->operation == MICAP_OPERATION_REMOVE;
     list.count = 0;
     for (const micap_flush_step *step = first; step != end; step = step->next) {

@@ -112,10 +112,12 @@ void micap_commands_report_dead(const mica_commands *commands, mica_entity entit
                                 const char *what)
 {
     bool alive = mica_is_alive(commands->world, entity);
+    if (alive && commands->world->def.dead_target == MICA_DEAD_TARGET_IGNORE)
+        return;
     micap_fail(commands->world, MICA_ERROR_DEAD, location, "%s%s%s: entity %u (generation %u) %s",
                commands->label ? commands->label : "", commands->label ? ": " : "", what, entity.index,
                entity.generation,
-               alive ? "is destroyed by an earlier command" : micap_dead_text(commands->world, entity));
+               alive ? "is destroyed by an earlier recorded change" : micap_dead_text(commands->world, entity));
 }
 
 bool micap_commands_expect_living(mica_commands *commands, mica_entity entity, mica_location location, const char *what)

@@ -9,6 +9,7 @@
 #include "base/bits.h"
 #include "core/commands/record_kind.h"
 #include "core/commands/record_outcome.h"
+#include "core/commands/record_wider.h"
 #include "core/entity/required.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
@@ -481,6 +482,12 @@ static MICAP_NOINLINE void *add_any(mica_commands *commands, const micap_recorde
     char *at = is_plain ? append_between(commands, kind, entity) : NULL;
     if (at)
         return added_value(at, kind);
+    at = micap_is_last_created(&commands->recording, entity) ? micap_command_widen(commands, &kind, entity, false)
+                                                             : NULL;
+    if (at && kind->value.bytes)
+        return micap_zero_trivial(at, kind->value.bytes), at;
+    if (at)
+        return &micap_tag_value;
     micap_recorded *last;
     at = begin_change(commands, kind, entity, "add", &last);
     if (!at)
@@ -546,6 +553,13 @@ static MICAP_NOINLINE bool set_any(mica_commands *commands, const micap_recorded
     if (at) {
         micap_copy_fresh(at + kind->value.offset, value.data, kind->value.bytes);
         return true;
+    }
+    if (value.data && kind->value.bytes && micap_is_last_created(&commands->recording, entity)) {
+        at = micap_command_widen(commands, &kind, entity, true);
+        if (at) {
+            micap_copy_fresh(at, value.data, kind->value.bytes);
+            return true;
+        }
     }
     at = begin_change(commands, kind, entity, "set", &last);
     if (!at)

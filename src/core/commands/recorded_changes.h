@@ -2,6 +2,7 @@
  *
  *   recorded_changes   the recording of one buffer: a log of changes, their kinds, and how a change is found
  *   record             the functions that record
+ *   record_wider       a creation whose entity gets more components at once
  *   record_kind        finds the kind of a change
  *   module_notes       changes to state of modules, recorded among those to entities
  *   staging            memory for all of it, which does not move until the flush
@@ -66,6 +67,8 @@ typedef struct micap_recorded_kind {
     uint32_t after;  /* the kind that was used after it, among creations or others: a loop repeats the same kinds */
     uint32_t key;    /* of the look-up */
     uint32_t next;   /* 1 + the next kind in its list; 0 if there is none */
+    uint32_t
+        wider; /* of a creation: the kind that it became the last time because a component was added; 0: none yet */
     uint32_t value_count;
     uint32_t fast_shape; /* the shape, if set or create has a fast path for its values; otherwise 0 */
     uint32_t stride;     /* bytes of a change with its values */

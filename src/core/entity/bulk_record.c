@@ -96,7 +96,8 @@ static bool is_of_entities(const mica_world *world, mica_component component)
 mica_result micap_record_add_all(mica_world *world, const mica_entity *entities, uint32_t count, mica_value value)
 {
     mica_commands *commands = micap_recorder(world);
-    bool done = is_of_entities(world, value.component);
+    bool done = is_of_entities(world, value.component) &&
+                (!value.data || micap_expect_copyable(world, micap_type_of(value.component), "add_all"));
     for (uint32_t i = 0; done && i < count; ++i)
         if (is_left(world, commands, entities[i]))
             done = value.data ? mica_command_set_id(commands, entities[i], value, no_place)

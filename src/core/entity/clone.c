@@ -34,8 +34,17 @@ static uint32_t without_edges(mica_component *components, uint32_t count)
     return kept;
 }
 
+static bool can_copy_all(const mica_world *world, const mica_component *components, uint32_t count)
+{
+    bool done = true;
+    for (uint32_t i = 0; done && i < count; ++i)
+        done = micap_expect_copyable(world, micap_type_of(components[i]), "clone");
+    return done;
+}
+
 enum { ROOM_BYTES = 512 }; /* on the stack, for entities with few components */
 
+/* False with a report if memory is short, or a component can't be copied. */
 static bool begin_cloning(mica_world *world, mica_entity entity, cloning *parts, char *room)
 {
     mica_component first[64], *components = first;
@@ -43,7 +52,7 @@ static bool begin_cloning(mica_world *world, mica_entity entity, cloning *parts,
     if (parts->count > 64) {
         components = micap_allocate(&world->memory, parts->count * sizeof *components, MICAP_ARRAY_ALIGNMENT);
         if (!components)
-            return false;
+            return micap_fail_memory(world, "clone"), false;
         mica_get_components(world, entity, components, parts->count);
     }
     uint32_t listed_count = parts->count;
@@ -54,8 +63,11 @@ static bool begin_cloning(mica_world *world, mica_entity entity, cloning *parts,
             whole_bytes += micap_align_up(micap_type_of(components[i])->type.size_bytes, MICAP_ARRAY_ALIGNMENT);
     size_t values_bytes = parts->count * sizeof *parts->values;
     parts->bytes = values_bytes + whole_bytes + parts->count;
-    parts->values = parts->bytes <= ROOM_BYTES ? (mica_value *)(void *)room
-                                               : micap_allocate(&world->memory, parts->bytes, MICAP_ARRAY_ALIGNMENT);
+    bool can_copy = can_copy_all(world, components, parts->count);
+    if (can_copy && parts->bytes <= ROOM_BYTES)
+        parts->values = (mica_value *)(void *)room;
+    else if (can_copy && !(parts->values = micap_allocate(&world->memory, parts->bytes, MICAP_ARRAY_ALIGNMENT)))
+        micap_fail_memory(world, "clone");
     if (parts->values) {
         parts->whole = (char *)parts->values + values_bytes;
         parts->off = (bool *)(parts->whole + whole_bytes);
@@ -302,10 +314,8 @@ static MICAP_NOINLINE mica_entity clone_any(mica_world *world, mica_entity entit
 {
     _Alignas(MICAP_ARRAY_ALIGNMENT) char room[ROOM_BYTES];
     cloning parts = {0};
-    if (!begin_cloning(world, entity, &parts, room)) {
-        micap_fail_memory(world, "clone");
+    if (!begin_cloning(world, entity, &parts, room))
         return mica_nil();
-    }
     mica_entity clone = world->recording_depth ? record_clone(world, entity, &parts) : clone_now(world, entity, &parts);
     if (parts.bytes > ROOM_BYTES)
         micap_release(&world->memory, parts.values, parts.bytes, MICAP_ARRAY_ALIGNMENT);

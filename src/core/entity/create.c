@@ -84,17 +84,13 @@ static MICAP_NOINLINE mica_entity end_create(mica_world *world, micap_row spot, 
     return entity;
 }
 
-static inline bool is_ready(const mica_world *world, const micap_create_plan *plan)
-{
-    return plan->archetype->open && micap_entity_is_ready(&world->entities);
-}
-
-/* The fast path, for a plan that is ready. Other paths are calls at the end, so that this one saves little on the stack. */
+/* The fast path, for a plan whose archetype has room. Whether a handle is ready is found when it is taken: until then, the row is raw.
+ * Other paths are calls at the end, so that this one saves little on the stack. */
 static MICAP_INLINE mica_entity create_by_plan(mica_world *world, const micap_create_plan *plan,
                                                const mica_value *values, uint32_t count)
 {
     micap_row spot = micap_rows_next(plan->archetype);
-    if (MICAP_UNLIKELY(!fill_row(plan, spot, values, count)))
+    if (MICAP_UNLIKELY(!fill_row(plan, spot, values, count) || !micap_entity_is_ready(&world->entities)))
         return create_any(world, values, count);
     uint64_t *record;
     mica_entity entity = micap_entity_take_ready(&world->entities, &record);
@@ -194,11 +190,11 @@ static MICAP_NOINLINE mica_entity create_pooled_saving(mica_world *world, const 
 /* The same while there are snapshots, or with pools; or the general path. */
 static MICAP_NOINLINE mica_entity create_other(mica_world *world, const mica_value *values, uint32_t count)
 {
-    const micap_create_plan *plan = *micap_create_plan_first(&world->create_plans, values, count);
-    if (plan->known_pooled == count + 1 && is_ready(world, plan))
+    const micap_create_plan *plan = *micap_create_plan_recent(&world->create_plans, values, count);
+    if (plan->known_pooled == count + 1 && plan->archetype->open && micap_entity_is_ready(&world->entities))
         return world->undo.before ? create_pooled_saving(world, plan, values, count)
                                   : create_pooled(world, plan, values, count, false);
-    if (plan->known != count + 1 || !is_ready(world, plan))
+    if (plan->known != count + 1 || !plan->archetype->open)
         return create_any(world, values, count);
     micap_row spot = micap_rows_next(plan->archetype);
     micap_touch_next_record(&world->entities);
@@ -227,8 +223,10 @@ mica_entity mica_create_id(mica_world *world, const mica_value *values, uint32_t
         return mica_nil();
     if (MICAP_UNLIKELY(world->recording_depth))
         return create_recorded(world, values, count);
-    const micap_create_plan *plan = *micap_create_plan_first(&world->create_plans, values, count);
-    if (MICAP_UNLIKELY(world->undo.before || plan->known != count + 1 || !is_ready(world, plan)))
+    if (MICAP_UNLIKELY(!count)) /* so that the loops below need not ask for it */
+        return create_other(world, values, 0);
+    const micap_create_plan *plan = *micap_create_plan_recent(&world->create_plans, values, count);
+    if (MICAP_UNLIKELY(world->undo.before || plan->known != count + 1 || !plan->archetype->open))
         return create_other(world, values, count);
     return create_by_plan(world, plan, values, count);
 }

@@ -5,15 +5,24 @@
 #include "core/storage/pool_lookup.h"
 
 /* A program that gives the same components in ever new orders, or has a great many archetypes, does not get ever more plans. */
-enum { CHAINS_MIN = 16, PLANS_PER_ARCHETYPE = 8, PLANS_MAX = 1536 };
+enum { CHAINS_MIN = 16, PLANS_PER_ARCHETYPE = 8, PLANS_MAX = 10000 };
 
 /* Ends every chain, and is the only one of an empty table. Never written. */
 static micap_create_plan no_plan;
-static micap_create_plan *no_plans[1] = {&no_plan};
+static micap_create_plan *no_plans[2] = {&no_plan, &no_plan};
 
 void micap_create_plans_init(mica_world *world)
 {
-    world->create_plans = (micap_create_plans){.chains = no_plans};
+    world->create_plans = (micap_create_plans){.recent = no_plans, .chains = no_plans + 1};
+}
+
+static uint32_t hash_of(const mica_value *values, uint32_t count)
+{
+    uint32_t hash = count;
+    for (uint32_t i = 0; i < count; ++i)
+        hash = (hash ^ values[i].component) *
+               0x9E3779B1u;   /* odd, the golden ratio of 2^32: it mixes the lower bits upwards, */
+    return hash ^ hash >> 15; /* and these are what a mask takes */
 }
 
 static void list_pool(micap_create_plan *plan, micap_create_item *item, mica_pool *pool)
@@ -62,24 +71,24 @@ static bool is_plan_of(const micap_create_plan *plan, const mica_value *values, 
     return true;
 }
 
-/* What points to the plan of a list; to no_plan if there is none. */
-static micap_create_plan **find(const mica_world *world, const mica_value *values, uint32_t count)
+/* The plan of a list; no_plan if there is none. */
+static micap_create_plan *find(const mica_world *world, const mica_value *values, uint32_t count)
 {
-    micap_create_plan **link = micap_create_plan_first(&world->create_plans, values, count);
-    while (*link != &no_plan && !is_plan_of(*link, values, count))
-        link = &(*link)->next;
-    return link;
+    const micap_create_plans *plans = &world->create_plans;
+    uint32_t hash = hash_of(values, count);
+    micap_create_plan *plan = plans->chains[hash & plans->mask];
+    while (plan != &no_plan && (plan->hash != hash || !is_plan_of(plan, values, count)))
+        plan = plan->next;
+    return plan;
 }
 
 bool micap_create_plan_choose(mica_world *world, const mica_value *values, uint32_t count)
 {
-    micap_create_plan **first = micap_create_plan_first(&world->create_plans, values, count);
-    micap_create_plan **link = find(world, values, count), *plan = *link;
-    if (plan == &no_plan || link == first)
+    micap_create_plan **recent = micap_create_plan_recent(&world->create_plans, values, count);
+    micap_create_plan *plan = find(world, values, count);
+    if (plan == &no_plan || plan == *recent)
         return false;
-    *link = plan->next;
-    plan->next = *first;
-    *first = plan;
+    *recent = plan;
     return true;
 }
 
@@ -88,29 +97,42 @@ static size_t bytes_of(uint32_t count)
     return sizeof(micap_create_plan) + count * sizeof(micap_create_item);
 }
 
+static void enter(micap_create_plans *plans, micap_create_plan *plan)
+{
+    micap_create_plan **chain = &plans->chains[plan->hash & plans->mask];
+    plan->next = *chain;
+    *chain = plan;
+    plans->recent[plan->key & plans->mask] = plan;
+}
+
+static uint32_t chain_count_of(const micap_create_plans *plans)
+{
+    return plans->recent == no_plans ? 0 : plans->mask + 1;
+}
+
 /* Makes sure that there are twice as many chains as plans, one more than there are. */
 static bool reserve_chains(mica_world *world)
 {
-    micap_create_plans *plans = &world->create_plans;
-    uint32_t before = plans->chains == no_plans ? 0 : plans->mask + 1;
+    micap_create_plans *plans = &world->create_plans, old = *plans;
+    uint32_t before = chain_count_of(plans), grown = before ? before * 2 : CHAINS_MIN;
     if ((plans->count + 1) * 2 <= before)
         return true;
-    uint32_t grown = before ? before * 2 : CHAINS_MIN;
-    micap_create_plan **chains = micap_allocate(&world->memory, grown * sizeof *chains, MICAP_ARRAY_ALIGNMENT);
-    if (!chains)
+    micap_create_plan **lists =
+        micap_allocate(&world->memory, (size_t)2 * grown * sizeof *lists, MICAP_ARRAY_ALIGNMENT);
+    if (!lists)
         return false;
-    for (uint32_t i = 0; i < grown; ++i)
-        chains[i] = &no_plan;
+    for (uint32_t i = 0; i < 2 * grown; ++i)
+        lists[i] = &no_plan;
+    plans->recent = lists;
+    plans->chains = lists + grown;
+    plans->mask = grown - 1;
     for (uint32_t i = 0; i < before; ++i)
-        for (micap_create_plan *plan = plans->chains[i], *next; plan != &no_plan; plan = next) {
+        for (micap_create_plan *plan = old.chains[i], *next; plan != &no_plan; plan = next) {
             next = plan->next;
-            plan->next = chains[plan->key & (grown - 1)];
-            chains[plan->key & (grown - 1)] = plan;
+            enter(plans, plan);
         }
     if (before)
-        MICAP_RELEASE_ARRAY(&world->memory, plans->chains, before);
-    plans->chains = chains;
-    plans->mask = grown - 1;
+        MICAP_RELEASE_ARRAY(&world->memory, old.recent, 2 * before);
     return true;
 }
 
@@ -123,25 +145,26 @@ static void learn(mica_world *world, micap_archetype *archetype, const mica_valu
         reserve_chains(world) ? micap_allocate(&world->memory, bytes_of(count), MICAP_ARRAY_ALIGNMENT) : NULL;
     if (!plan)
         return;
-    *plan = (micap_create_plan){.archetype = archetype, .key = micap_create_plan_key(values, count), .count = count};
+    *plan = (micap_create_plan){.archetype = archetype,
+                                .key = micap_create_plan_key(values, count),
+                                .hash = hash_of(values, count),
+                                .count = count};
     uint32_t known = list_items(world, plan, values, count) ? count + 1 : 0;
     plan->known = plan->pool_bits ? 0 : known;
     plan->known_pooled = plan->pool_bits ? known : 0;
-    micap_create_plan **first = micap_create_plan_first(plans, values, count);
-    plan->next = *first;
-    *first = plan;
+    enter(plans, plan);
     ++plans->count;
 }
 
 micap_archetype *micap_create_plan_find(const mica_world *world, const mica_value *values, uint32_t count)
 {
-    const micap_create_plan *plan = *find(world, values, count);
+    const micap_create_plan *plan = find(world, values, count);
     return plan == &no_plan ? NULL : plan->archetype;
 }
 
 micap_archetype *micap_create_plan_archetype(mica_world *world, const mica_value *values, uint32_t count)
 {
-    const micap_create_plan *plan = *find(world, values, count);
+    const micap_create_plan *plan = find(world, values, count);
     if (plan != &no_plan)
         return plan->archetype;
     micap_archetype *archetype = micap_archetype_of_values(world, values, count);
@@ -153,13 +176,14 @@ micap_archetype *micap_create_plan_archetype(mica_world *world, const mica_value
 void micap_create_plans_free(mica_world *world)
 {
     micap_create_plans *plans = &world->create_plans;
-    if (plans->chains == no_plans)
+    uint32_t chain_count = chain_count_of(plans);
+    if (!chain_count)
         return;
-    for (uint32_t i = 0; i <= plans->mask; ++i)
+    for (uint32_t i = 0; i < chain_count; ++i)
         for (micap_create_plan *plan = plans->chains[i], *next; plan != &no_plan; plan = next) {
             next = plan->next;
             micap_release(&world->memory, plan, bytes_of(plan->count), MICAP_ARRAY_ALIGNMENT);
         }
-    MICAP_RELEASE_ARRAY(&world->memory, plans->chains, plans->mask + 1);
+    MICAP_RELEASE_ARRAY(&world->memory, plans->recent, 2 * chain_count);
     micap_create_plans_init(world);
 }

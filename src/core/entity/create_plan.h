@@ -2,8 +2,8 @@
  * or pool of every value. The fast path is for lists that fill all columns of an archetype without construct and copy functions, so that
  * creating a row is nothing but copies; plans of other lists only know the archetype.
  *
- * Plans are in a hash table that grows with them. The key is computed from few values, so that several lists can have the same key:
- * their plans are a chain, the one that was used last first. */
+ * Plans are in a hash table that grows with them. The fast path does not compute the hash: a key of few values leads to the plan that was
+ * used last with that key, which several lists can have. */
 #ifndef MICAP_CORE_ENTITY_CREATE_PLAN_H
 #define MICAP_CORE_ENTITY_CREATE_PLAN_H
 
@@ -21,9 +21,10 @@ typedef struct micap_create_plan {
     uint32_t known;        /* 1 + the number of values, all of them in chunks; 0: the fast path is not for them */
     uint32_t known_pooled; /* the same for a list with values in pools */
     micap_archetype *archetype;
-    uint64_t pool_bits; /* of the pools, in masks of entities */
-    struct micap_create_plan *next;
+    uint64_t pool_bits;             /* of the pools, in masks of entities */
+    struct micap_create_plan *next; /* in its chain */
     uint32_t key;
+    uint32_t hash;
     uint32_t count; /* of items: the values */
     micap_create_item items[];
 } micap_create_plan;
@@ -36,16 +37,16 @@ static inline uint32_t micap_create_plan_key(const mica_value *values, uint32_t 
     return values->component * 5 + middle->component * 16 + last->component * 3 + count;
 }
 
-/* The first plan in the chain of a list. */
-static inline micap_create_plan **micap_create_plan_first(const micap_create_plans *plans, const mica_value *values,
-                                                          uint32_t count)
+/* The plan that was used last with the key of a list: it may be for another list, or for none. */
+static inline micap_create_plan **micap_create_plan_recent(const micap_create_plans *plans, const mica_value *values,
+                                                           uint32_t count)
 {
-    return &plans->chains[micap_create_plan_key(values, count) & plans->mask];
+    return &plans->recent[micap_create_plan_key(values, count) & plans->mask];
 }
 
 void micap_create_plans_init(mica_world *world);
 
-/* Makes the plan of a list the first of its chain. False if it is that already, or there is none. */
+/* Makes the plan of a list the recent one of its key. False if it is that already, or there is none. */
 bool micap_create_plan_choose(mica_world *world, const mica_value *values, uint32_t count);
 
 /* The archetype of a list of values, if it has a plan; otherwise NULL. */

@@ -4,6 +4,7 @@
 #include "core/entity/pool_create.h"
 #include "core/events/hooks.h"
 #include "core/storage/component_set.h"
+#include "base/handle_range.h"
 #include "core/storage/rivals.h"
 #include "core/storage/split_row.h"
 #include "core/world/report.h"
@@ -128,33 +129,51 @@ void micap_hooks_created(mica_world *world, micap_row spot, uint32_t count, cons
     micap_hooks_given(world, spot, count, values, value_count);
 }
 
-/* Fresh indices follow each other, and so do their records within a page: a plain loop, as long as no slot is free. */
-static uint32_t commit_fresh(mica_world *world, micap_row spot, uint32_t count, mica_entity *out)
+/* Fresh indices follow each other, and so do their records within a page, as long as no slot is free. */
+static uint32_t commit_fresh(micap_entities *entities, micap_row spot, uint32_t count, mica_entity *out)
 {
-    micap_entities *entities = &world->entities;
-    uint64_t index = entities->fresh_next;
-    uint64_t left = entities->first_page ? 0 : entities->fresh_end - index;
-    uint32_t in_page = MICAP_PAGE_RECORDS - (uint32_t)(index & (MICAP_PAGE_RECORDS - 1));
+    mica_entity first = {(uint32_t)entities->fresh_next, entities->first_generation};
+    uint64_t left = entities->fresh_end - entities->fresh_next;
+    uint32_t in_page = MICAP_PAGE_RECORDS - (first.index & (MICAP_PAGE_RECORDS - 1));
     uint32_t run = count < in_page ? count : in_page;
     if (run > left)
         run = (uint32_t)left;
     if (!run)
         return 0;
-    uint64_t *records = micap_record_at(entities, (uint32_t)index);
-    uint32_t generation = entities->first_generation;
-    for (uint32_t i = 0; i < run; ++i) {
-        records[i] = micap_record_pack(generation, spot.chunk->number, spot.row + i);
-        out[i] = (mica_entity){(uint32_t)index + i, generation};
-    }
+    micap_range_write(micap_record_at(entities, first.index),
+                      micap_record_pack(first.generation, spot.chunk->number, spot.row), 1, run);
+    micap_range_write(out, micap_handle_number(first), micap_handle_step, run);
     entities->fresh_next += run;
     return run;
 }
 
-/* Free slots are often a list of neighbours, as what was spawned together was freed together: in rising order, or in falling order if it
- * was freed one after the other. Seeing first how far that goes spares waiting for each record to name the next. */
-static uint32_t commit_free(mica_world *world, micap_row spot, uint32_t count, mica_entity *out)
+/* As many free slots as name each the next one, in rising order and with the same generation: what was freed together. Takes nothing
+ * if they are few. */
+static uint32_t commit_free_range(micap_entities *entities, micap_row spot, uint32_t count, mica_entity *out)
 {
-    micap_entities *entities = &world->entities;
+    enum { RANGE_MIN = 8 };
+    uint32_t page_index = entities->first_page - 1;
+    micap_page *page = &entities->pages[page_index];
+    uint32_t slot = page->first_free, left = MICAP_PAGE_RECORDS - slot;
+    uint64_t *records = page->records + slot;
+    mica_entity first = {page_index << MICAP_PAGE_SHIFT | slot, micap_record_generation(*records)};
+    uint32_t run = micap_range_length(records, micap_record_pack(first.generation, MICAP_CHUNK_NONE, slot + 1), 1,
+                                      count < left ? count : left);
+    if (run < RANGE_MIN)
+        return 0;
+    for (uint32_t i = 0; entities->undo->before && i < run; ++i)
+        micap_touch_record(entities, first.index + i);
+    micap_range_write(records, micap_record_pack(first.generation, spot.chunk->number, spot.row), 1, run);
+    micap_range_write(out, micap_handle_number(first), micap_handle_step, run);
+    page->first_free = (uint16_t)(slot + run); /* what the last of them named */
+    entities->free_count -= run;
+    return run;
+}
+
+/* Free slots are often a list of neighbours, in rising order or, if they were freed one after the other, in falling order. Seeing first
+ * how far that goes spares waiting for each record to name the next. */
+static uint32_t commit_free(micap_entities *entities, micap_row spot, uint32_t count, mica_entity *out)
+{
     uint32_t page_index = entities->first_page - 1;
     micap_page *page = &entities->pages[page_index];
     uint64_t *const records = page->records;
@@ -179,17 +198,27 @@ static uint32_t commit_free(mica_world *world, micap_row spot, uint32_t count, m
 }
 
 /* The handles of a world that is restored from a file. */
-static uint32_t commit_preset(mica_world *world, micap_row spot, uint32_t count, mica_entity *out)
+static uint32_t commit_preset(micap_entities *entities, micap_row spot, uint32_t count, mica_entity *out)
 {
-    micap_entities *entities = &world->entities;
-    for (uint32_t i = 0; i < count; ++i) {
-        out[i] = entities->preset[i];
-        *micap_record_at(entities, out[i].index) =
-            micap_record_pack(out[i].generation, spot.chunk->number, spot.row + i);
-    }
-    entities->preset += count;
-    entities->preset_count -= count;
-    return count;
+    const mica_entity *preset = entities->preset, first = preset[0];
+    uint32_t run = micap_handles_in_page(preset, count);
+    memcpy(out, preset, run * sizeof *out);
+    micap_range_write(micap_record_at(entities, first.index),
+                      micap_record_pack(first.generation, spot.chunk->number, spot.row), 1, run);
+    entities->preset += run;
+    entities->preset_count -= run;
+    return run;
+}
+
+/* Gives handles to as many rows as is simple, and returns how many; 0 if none is ready. */
+static uint32_t commit_next(micap_entities *entities, micap_row spot, uint32_t count, mica_entity *out)
+{
+    if (entities->preset)
+        return commit_preset(entities, spot, count, out);
+    if (!entities->first_page)
+        return commit_fresh(entities, spot, count, out);
+    uint32_t run = commit_free_range(entities, spot, count, out);
+    return run ? run : commit_free(entities, spot, count, out);
 }
 
 /* Adds `count` rows of one chunk that were filled, with new handles, which were reserved. */
@@ -200,9 +229,7 @@ static void commit_rows(mica_world *world, micap_row spot, uint32_t count)
     micap_touch_rows(world, chunk, spot.row, count);
     for (uint32_t i = 0; i < count;) {
         micap_row rest = {chunk, spot.row + i};
-        uint32_t run = world->entities.preset       ? commit_preset(world, rest, count - i, entities + i)
-                       : world->entities.first_page ? commit_free(world, rest, count - i, entities + i)
-                                                    : commit_fresh(world, rest, count - i, entities + i);
+        uint32_t run = commit_next(&world->entities, rest, count - i, entities + i);
         if (!run)
             micap_entities_next_run(world);
         i += run;
@@ -282,7 +309,7 @@ bool micap_rows_create(mica_world *world, const micap_creation *what, uint32_t c
                        micap_row *out_first)
 {
     micap_archetype *archetype = what->archetype;
-    if (!micap_rows_reserve(world, archetype, count) || !micap_entities_reserve(world, count)) {
+    if (!micap_rows_reserve_many(world, archetype, count) || !micap_entities_reserve(world, count)) {
         micap_rows_shrink(world, archetype, 1);
         micap_fail_memory(world, operation);
         return false;

@@ -3,12 +3,26 @@
 #include "base/argument.h"
 #include "base/assert.h"
 #include "core/events/hooks.h"
-#include "core/world/report.h"
+#include "core/storage/row_batch.h"
 #include "core/storage/rows.h"
+#include "core/world/report.h"
 #include "core/world/stale_pointers.h"
 #include "mica/entity.h"
 
 static const mica_location no_place = {0};
+
+void micap_entities_forget(mica_world *world, const mica_entity *entities, uint32_t count)
+{
+    const micap_attachments attachments = world->attachments;
+    const bool clears = !world->undo.before; /* see micap_detach */
+    micap_entities_give_in_order(&world->entities, entities, count);
+    for (uint32_t i = 0; world->names.count && i < count; ++i)
+        if (micap_is_attached(&attachments, entities[i].index))
+            micap_name_forget(world, entities[i]);
+    for (uint32_t i = 0; clears && i < count; ++i)
+        if (MICAP_LIKELY(entities[i].index >> 6 < attachments.word_count))
+            micap_attachment_clear(&attachments, entities[i].index);
+}
 
 void micap_destroy_row(mica_world *world, micap_row spot)
 {
@@ -41,15 +55,14 @@ static void destroy_run(mica_world *world, micap_row spot, const mica_entity *en
     const micap_archetype *archetype = spot.chunk->archetype;
     if (is_seen(world, archetype))
         micap_hooks_removing(world, NULL, spot, count);
-    micap_rows_destruct(world, spot, count);
-    if (world->pools.count)
+    if (world->pools.count) /* hooks may read the rows */
         micap_pools_entities_die(world, entities, count);
+    micap_rows_destruct(world, spot, count);
     if (count == 1)
         micap_row_fill_hole(world, spot);
     else
         micap_rows_fill_holes(world, spot, count);
-    for (uint32_t i = 0; i < count; ++i)
-        micap_entity_forget(world, entities[i]);
+    micap_entities_forget(world, entities, count);
     ++world->structure;
 }
 
@@ -57,7 +70,7 @@ static void destroy_rows(mica_world *world, const mica_entity *entities, uint32_
 {
     for (uint32_t begin = 0, run; begin < count; begin += run) {
         micap_row spot = micap_locate(world, entities[begin]);
-        run = micap_is_row(spot) ? micap_run_of(world, entities + begin, count - begin) : 1;
+        run = micap_is_row(spot) ? micap_rows_in_order(spot, entities + begin, count - begin) : 1;
         if (!micap_is_row(spot))
             continue;
         destroy_run(world, spot, entities + begin, run);

@@ -16,6 +16,9 @@ static inline void micap_entity_forget(mica_world *world, mica_entity entity)
     }
 }
 
+/* The same for entities of a list, in its order. */
+void micap_entities_forget(mica_world *world, const mica_entity *entities, uint32_t count);
+
 /* The same for one whose creation was recorded and is given up. */
 static inline void micap_entity_forget_pending(mica_world *world, mica_entity entity)
 {

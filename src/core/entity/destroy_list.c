@@ -118,16 +118,6 @@ static void remove_rows(mica_world *world, const death_run *run)
         micap_rows_remove(world, run->from, run->count);
 }
 
-/* Names that entities have; a hook may have given one. */
-static void forget_names(mica_world *world, const mica_entity *entities, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; ++i)
-        if (micap_is_attached(&world->attachments, entities[i].index)) {
-            micap_name_forget(world, entities[i]);
-            micap_detach(world, entities[i].index);
-        }
-}
-
 static void destroy_run(mica_world *world, const death_run *run, const mica_entity *entities)
 {
     bool is_hooked = micap_death_hooks(run->from.chunk->archetype) != 0;
@@ -138,9 +128,10 @@ static void destroy_run(mica_world *world, const death_run *run, const mica_enti
     for (uint32_t i = 0; world->undo.before && i < run->count; ++i)
         micap_touch_record(&world->entities, entities[i].index);
     remove_rows(world, run);
-    micap_entities_give_in_order(&world->entities, entities, run->count);
-    if (is_hooked || run->is_attached)
-        forget_names(world, entities, run->count);
+    if (is_hooked || run->is_attached) /* a hook may have given a name */
+        micap_entities_forget(world, entities, run->count);
+    else
+        micap_entities_give_in_order(&world->entities, entities, run->count);
     world->structure += run->count;
 }
 

@@ -32,7 +32,7 @@ mica_pool *mica_pool_of_id(mica_world *world, mica_component component)
                    "component %s is not kept in a pool: describe it with MICA_POOL", used->type->type.name);
         return NULL;
     }
-    return micap_pool_of(world, component);
+    return micap_type_for_entities(world, component) ? micap_pool_of(world, component) : NULL;
 }
 
 uint32_t mica_pool_row_count(const mica_pool *pool)

@@ -9,6 +9,7 @@
 #include "core/events/watch.h"
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_edges.h"
 #include "pool/pool_rows.h"
 #include "pool/pool_undo.h"
 
@@ -75,10 +76,19 @@ void *micap_pooled_write(mica_world *world, mica_entity entity, mica_component c
     return value_of(world, pool, row);
 }
 
+/* Of a component that the world does not use, or whose edges are in no pool. */
+static MICAP_COLD bool has_elsewhere(const mica_world *world, mica_entity entity, mica_component component)
+{
+    const micap_type *type = micap_type_of(component);
+    return type && type->type.parents && micap_parent_edges.from(world, entity) != MICAP_ROW_NONE;
+}
+
 bool micap_pooled_has(const mica_world *world, mica_entity entity, mica_component component)
 {
     const mica_pool *pool = micap_pool_of(world, component);
-    return pool && micap_pooled_row(world, pool, entity) != MICAP_ROW_NONE;
+    if (MICAP_LIKELY(pool && !pool->type->type.parents))
+        return micap_pooled_row(world, pool, entity) != MICAP_ROW_NONE;
+    return has_elsewhere(world, entity, component);
 }
 
 static mica_pool *pool_to_change(mica_world *world, mica_component component)

@@ -19,8 +19,10 @@ const char *micap_condition_problem(mica_world *world, const mica_term *term, ch
         return "it has a .field, but no .compare";
     if (term->access != MICA_ACCESS_HAS)
         return "a field is compared in a term of its own: use MICA_HAS";
+    if (type->type.relation)
+        return "fields of edges can't be compared: read them in the loop";
     if (term->target.kind != MICA_NODE_DEFAULT || term->up || term->down || term->cascade)
-        return "fields of edges, ancestors and descendants: use a variable for the other entity";
+        return "a field of an ancestor or descendant is compared with a variable for that entity";
     if (type->type.storage == MICA_STORAGE_SINGLETON || !type->type.size_bytes || type->type.many)
         return "to compare a field, its component must have data, and one value per entity";
     if (strchr(term->field, ','))

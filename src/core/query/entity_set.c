@@ -57,16 +57,17 @@ bool micap_entity_set_add(micap_memory *memory, micap_entity_set *set, mica_enti
 
 static bool add_targets(micap_entity_set *set, const mica_pool *pool, mica_entity source)
 {
-    for (uint32_t row = micap_pool_row(pool, source); row != MICAP_ROW_NONE; row = pool->next[row])
-        if (!micap_entity_set_add(pool->memory, set, micap_edge_target(pool, row)))
+    for (uint32_t row = micap_edge_first_from(pool, source); row != MICAP_ROW_NONE;
+         row = micap_edge_next_from(pool, row))
+        if (!micap_entity_set_add(pool->memory, set, micap_edge_target_at(pool, row)))
             return false;
     return true;
 }
 
 static bool add_sources(micap_entity_set *set, const mica_pool *pool, mica_entity target)
 {
-    for (uint32_t row = micap_edges_first(pool, target); row != MICAP_ROW_NONE; row = pool->links[row].next)
-        if (!micap_entity_set_add(pool->memory, set, pool->owners[row]))
+    for (uint32_t row = micap_edge_first_to(pool, target); row != MICAP_ROW_NONE; row = micap_edge_next_to(pool, row))
+        if (!micap_entity_set_add(pool->memory, set, micap_edge_source_at(pool, row)))
             return false;
     return true;
 }

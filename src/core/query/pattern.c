@@ -20,10 +20,22 @@ static bool is_this(mica_node node)
     return node.kind == MICA_NODE_DEFAULT || node.kind == MICA_NODE_THIS;
 }
 
+/* The edges of mica_child_of are in no pool, so that every term about them is about an edge: to any entity if it does not say where. */
+static bool is_about_parents(const mica_term *term)
+{
+    const micap_type *type = micap_type_of(term->component);
+    return type && type->type.parents;
+}
+
+static mica_node target_of(const mica_term *term)
+{
+    return is_about_parents(term) && term->target.kind == MICA_NODE_DEFAULT ? mica_any() : term->target;
+}
+
 bool micap_term_is_pattern(const mica_term *term)
 {
-    return !is_this(term->subject) || term->target.kind != MICA_NODE_DEFAULT || traversal_of(term) || term->or_self ||
-           term->field;
+    return is_about_parents(term) || !is_this(term->subject) || term->target.kind != MICA_NODE_DEFAULT ||
+           traversal_of(term) || term->or_self || term->field;
 }
 
 static bool is_group(mica_access access)
@@ -82,10 +94,13 @@ static const char *traversal_problem(mica_world *world, const mica_term *term)
         return term->or_self ? "it has .or_self, but none of .up, .down and .cascade" : NULL;
     micap_problem problem;
     const micap_component *used = micap_component_try(world, traversal_of(term), &problem);
-    if (!used || !used->type->type.relation || !used->type->type.exclusive || !used->type->type.acyclic ||
-        used->type->type.symmetric)
+    const mica_type *relation = used ? &used->type->type : NULL;
+    if (!relation || !relation->relation || relation->symmetric)
         return "ancestors are found along a relation that is exclusive, acyclic and not symmetric";
-    if (term->target.kind != MICA_NODE_DEFAULT)
+    if (!relation->exclusive || !relation->acyclic)
+        return relation->exclusive ? "its .up, .down or .cascade is a relation without .acyclic = true"
+                                   : "its .up, .down or .cascade is a relation without .exclusive = true";
+    if (term->target.kind != MICA_NODE_DEFAULT || is_about_parents(term))
         return "edges of ancestors and descendants: use a variable for the ancestor";
     if (term->cascade && !is_this(term->subject))
         return "only this entity can be visited after its ancestors: use .up for others";
@@ -250,22 +265,23 @@ static micap_pattern_link *add_link(builder *builder, uint32_t term, micap_patte
 static void add_edge(builder *builder, uint32_t at)
 {
     const mica_term *term = &builder->def->terms[at];
+    const mica_node target = target_of(term);
     const micap_type *type = micap_type_of(term->component);
     micap_pattern_link *link = add_link(builder, at, type->type.transitive ? MICAP_LINK_CLOSURE : MICAP_LINK_EDGE);
     link->pool = micap_pool_of(builder->world, term->component);
     link->from = node_of(builder->pattern, term->subject, false);
-    link->to = node_of(builder->pattern, term->target, true);
+    link->to = node_of(builder->pattern, target, true);
     link->has_column = wants_column(term->access) && has_edge_fields(type) && !type->type.transitive;
     bool is_tested = link->mode == MICAP_LINK_NEGATED || link->group;
-    link->is_once = term->subject.kind == MICA_NODE_ANY || term->target.kind == MICA_NODE_ANY ||
-                    (is_tested && (is_loose(term->subject) || is_loose(term->target)));
+    link->is_once = term->subject.kind == MICA_NODE_ANY || target.kind == MICA_NODE_ANY ||
+                    (is_tested && (is_loose(term->subject) || is_loose(target)));
     link->is_backward_only = link->is_once && is_loose(term->subject);
     link->is_single = type->type.exclusive && !type->type.symmetric && link->kind == MICAP_LINK_EDGE &&
                       link->mode == MICAP_LINK_REQUIRED;
     if (link->mode != MICAP_LINK_REQUIRED || link->is_once) {
         if (is_loose(term->subject))
             builder->pattern->nodes[link->from].is_required = false;
-        if (is_loose(term->target))
+        if (is_loose(target))
             builder->pattern->nodes[link->to].is_required = false;
     }
 }
@@ -319,8 +335,8 @@ static void add_term(builder *builder, uint32_t at)
     if (is_split_group && term->access == MICA_ACCESS_EITHER)
         ++builder->pattern->group_count;
     bool is_presence = term->target.kind == MICA_NODE_ANY && !type->symmetric && term->subject.kind != MICA_NODE_ANY &&
-                       (term->access == MICA_ACCESS_HAS || term->access == MICA_ACCESS_WITHOUT);
-    if (term->target.kind != MICA_NODE_DEFAULT && !is_presence)
+                       (term->access == MICA_ACCESS_HAS || term->access == MICA_ACCESS_WITHOUT) && !type->parents;
+    if (target_of(term).kind != MICA_NODE_DEFAULT && !is_presence)
         add_edge(builder, at);
     else if (traversal_of(term))
         add_traversal(builder, at);
@@ -495,8 +511,11 @@ bool micap_pattern_create(mica_query *query, const mica_query_def *def, bool *ou
     for (uint32_t i = 0; i < def->term_count; ++i)
         pattern->shows_more |= !micap_access_demands(def->terms[i].access) || micap_access_reads(def->terms[i].access);
     for (uint32_t i = 0; i < def->term_count; ++i) /* one row of this entity after the other */
-        if (!pattern->term_links[i] && !pattern->term_nodes[i])
-            query->term_bytes[i] = pattern->nodes[0].query->term_bytes[pattern->term_places[i]];
+        if (!pattern->term_links[i] && !pattern->term_nodes[i]) {
+            const mica_query *terms = pattern->nodes[0].query;
+            MICAP_ASSERT(terms, "terms about this entity have a query");
+            query->term_bytes[i] = terms->term_bytes[pattern->term_places[i]];
+        }
     return true;
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/query/condition.h"
 #include "core/query/pattern_plan.h"
+#include "pool/pool_edges.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -96,7 +97,7 @@ static void put_link_step(micap_text_output *out, const micap_pattern *pattern, 
         put_terms(out, &pattern->nodes[found]);
         put_conditions(out, pattern, found);
     }
-    put_count(out, link->pool->count, "edge");
+    put_count(out, micap_edge_count(link->pool), "edge");
 }
 
 static void put_group(micap_text_output *out, const micap_pattern *pattern, uint32_t group)

@@ -62,8 +62,8 @@ bool micap_plan_keeps_apart(const micap_pattern *pattern, const micap_plan *plan
 static uint32_t first_edge_of(const micap_pattern *pattern, micap_plan_step step)
 {
     const micap_pattern_link *link = &pattern->links[step.index];
-    return step.kind == MICAP_STEP_FORWARD ? micap_pool_row(link->pool, pattern->nodes[link->from].fixed)
-                                           : micap_edges_first(link->pool, pattern->nodes[link->to].fixed);
+    return step.kind == MICAP_STEP_FORWARD ? micap_edge_first_from(link->pool, pattern->nodes[link->from].fixed)
+                                           : micap_edge_first_to(link->pool, pattern->nodes[link->to].fixed);
 }
 
 static uint64_t rows_of(const micap_pattern *pattern, micap_plan_step step, micap_part_kind kind)
@@ -72,9 +72,13 @@ static uint64_t rows_of(const micap_pattern *pattern, micap_plan_step step, mica
     if (kind == MICAP_PART_CHUNKS)
         return micap_pattern_node_rows(pattern, step.index);
     if (kind == MICAP_PART_TABLE)
-        return link->pool->row_limit;
+        return micap_edge_limit(link->pool);
     if (kind == MICAP_PART_EDGES) {
         uint32_t first = first_edge_of(pattern, step);
+        const micap_edges_elsewhere *elsewhere = micap_elsewhere(link->pool);
+        mica_entity end = pattern->nodes[link->to].fixed;
+        if (MICAP_UNLIKELY(elsewhere))
+            return step.kind == MICAP_STEP_FORWARD ? 1 : elsewhere->count_sources(link->pool->world, end);
         return first == MICAP_ROW_NONE           ? 0
                : step.kind == MICAP_STEP_FORWARD ? link->pool->links[first].source_count
                                                  : link->pool->links[first].target_count;
@@ -129,7 +133,7 @@ static void divide_edges(const micap_pattern *pattern, micap_plan_step step, mic
     for (uint64_t at = 0; row != MICAP_ROW_NONE; ++at) {
         if (at % rows == 0)
             add_place(division, (micap_part_place){.row = row});
-        row = step.kind == MICAP_STEP_FORWARD ? pool->next[row] : pool->links[row].next;
+        row = step.kind == MICAP_STEP_FORWARD ? micap_edge_next_from(pool, row) : micap_edge_next_to(pool, row);
     }
     division->places[division->count] = (micap_part_place){.row = MICAP_ROW_NONE};
 }

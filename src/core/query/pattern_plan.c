@@ -7,6 +7,7 @@
  * terms are checked. */
 #define EDGE_COST 2.0
 #define BACKWARD_COST 4.0
+#define ELSEWHERE_COST 3.0 /* of an edge that is no row of a table, but is visited like one */
 #define CHECK_COST 4.0
 #define TEST_COST 2.0
 #define CONDITION_SHARE 0.1 /* of the rows that a condition holds for; the same with and without an index */
@@ -69,6 +70,11 @@ static double at_least_one(double value)
 static double sampled_degree(const mica_pool *pool, bool is_forward)
 {
     double sum = 0, count = 0;
+    const micap_edges_elsewhere *elsewhere = micap_elsewhere(pool);
+    if (MICAP_UNLIKELY(elsewhere)) {
+        double targets = elsewhere->count_targets(pool->world);
+        return is_forward || !targets ? 1 : elsewhere->count(pool->world) / targets;
+    }
     for (uint64_t row = 0; row < pool->row_limit; row += pool->row_limit / DEGREE_SAMPLES + 1, ++count) {
         uint32_t first = is_forward ? micap_pool_row(pool, pool->owners[row])
                                     : micap_edges_first(pool, micap_edge_target(pool, (uint32_t)row));
@@ -105,7 +111,7 @@ micap_step_kind micap_pattern_step_of(const micap_pattern_link *link, const bool
 static double selectivity(const planner *planner, const micap_pattern_link *link)
 {
     double pairs = at_least_one(planner->node_rows[link->from]) * at_least_one(planner->node_rows[link->to]);
-    double share = link->pool->count / pairs;
+    double share = micap_edge_count(link->pool) / pairs;
     return share < 1 ? share : 1;
 }
 
@@ -160,10 +166,11 @@ static void add_loop(planner *planner, uint32_t node)
 static void add_table(planner *planner, uint32_t index)
 {
     const micap_pattern_link *link = &planner->pattern->links[index];
-    double edges = link->pool->count * (link->pool->type->type.symmetric ? 2.0 : 1.0);
+    double edges = micap_edge_count(link->pool) * (link->pool->type->type.symmetric ? 2.0 : 1.0);
+    double edge_cost = micap_elsewhere(link->pool) ? ELSEWHERE_COST : EDGE_COST;
     bool is_checked = !planner->pattern->nodes[link->from].is_trivial || !planner->pattern->nodes[link->to].is_trivial;
     add_step(planner, MICAP_STEP_TABLE, index, edges,
-             at_least_one(edges) * (EDGE_COST + (is_checked ? CHECK_COST : 0)));
+             at_least_one(edges) * (edge_cost + (is_checked ? CHECK_COST : 0)));
     planner->is_bound[link->from] = planner->is_bound[link->to] = true;
     planner->is_done[index] = true;
 }

@@ -114,8 +114,8 @@ static bool is_walked(const micap_pattern_link *link)
 
 static mica_entity parent_of(const mica_pool *pool, mica_entity entity)
 {
-    uint32_t row = micap_pool_row(pool, entity);
-    return row == MICAP_ROW_NONE ? mica_nil() : micap_edge_target(pool, row);
+    uint32_t row = micap_edge_first_from(pool, entity);
+    return row == MICAP_ROW_NONE ? mica_nil() : micap_edge_target_at(pool, row);
 }
 
 /* What is reached along a link; NULL if memory is short. It is the same as long as the search starts at the same entity. */
@@ -148,7 +148,7 @@ static bool is_linked(micap_search *search, uint32_t index)
         search->edge_rows[index] = found ? 0 : MICAP_ROW_NONE;
         return found;
     }
-    uint32_t row = micap_edges_find(link->pool, from, to);
+    uint32_t row = micap_edge_search(link->pool, from, to);
     if (row == MICAP_ROW_NONE && link->pool->type->type.symmetric)
         row = micap_edges_find(link->pool, to, from);
     search->edge_rows[index] = row;
@@ -160,7 +160,7 @@ static uint32_t first_edge(const mica_pool *pool, mica_entity entity, bool to_ta
 {
     if (mica_is_nil(entity))
         return MICAP_ROW_NONE;
-    return to_targets ? micap_pool_row(pool, entity) : micap_edges_first(pool, entity);
+    return to_targets ? micap_edge_first_from(pool, entity) : micap_edge_first_to(pool, entity);
 }
 
 /* The next edge of the node that is bound whose other end is accepted. A symmetric relation has two lists. */
@@ -173,8 +173,8 @@ static bool next_edge(micap_search *search, micap_search_cursor *cursor, uint32_
         bool to_targets = is_forward != (cursor->list != 0);
         while (cursor->row != cursor->end) {
             uint32_t row = cursor->row;
-            mica_entity found = to_targets ? micap_edge_target(pool, row) : pool->owners[row];
-            cursor->row = to_targets ? pool->next[row] : pool->links[row].next;
+            mica_entity found = to_targets ? micap_edge_target_at(pool, row) : micap_edge_source_at(pool, row);
+            cursor->row = to_targets ? micap_edge_next_from(pool, row) : micap_edge_next_to(pool, row);
             search->edge_rows[index] = row;
             --search->steps_left;
             if (accepts(search, sought, found))
@@ -211,7 +211,8 @@ static bool find_nearest(micap_search *search, const micap_pattern_link *link)
     mica_entity at = search->entities[link->from];
     if (!link->or_self)
         at = parent_of(link->pool, at);
-    for (uint32_t steps = 0; !mica_is_nil(at) && steps <= link->pool->count; ++steps) {
+    uint32_t steps_max = micap_edge_count(link->pool);
+    for (uint32_t steps = 0; !mica_is_nil(at) && steps <= steps_max; ++steps) {
         --search->steps_left;
         if (accepts(search, link->to, at))
             return true;
@@ -323,7 +324,7 @@ static void begin_table(const micap_search *search, micap_search_cursor *cursor,
 {
     bool has_part = is_part(search, cursor);
     cursor->row = has_part ? search->part.begin.row : 0;
-    cursor->end = has_part ? search->part.end.row : search->pattern->links[index].pool->row_limit;
+    cursor->end = has_part ? search->part.end.row : micap_edge_limit(search->pattern->links[index].pool);
 }
 
 /* The next edge of a table in use; of a symmetric relation, each in both directions. */
@@ -332,8 +333,9 @@ static bool next_in_table(micap_search *search, micap_search_cursor *cursor, uin
     const micap_pattern_link *link = &search->pattern->links[index];
     const mica_pool *pool = link->pool;
     uint8_t directions = pool->type->type.symmetric ? 2 : 1;
-    for (; cursor->row < cursor->end; cursor->list = 0, ++cursor->row) {
-        mica_entity source = pool->owners[cursor->row], target = micap_edge_target(pool, cursor->row);
+    for (; (cursor->row = micap_edge_row_from(pool, cursor->row)) < cursor->end; cursor->list = 0, ++cursor->row) {
+        mica_entity source = micap_edge_source_at(pool, cursor->row);
+        mica_entity target = micap_edge_target_at(pool, cursor->row);
         search->edge_rows[index] = cursor->row;
         --search->steps_left;
         while (cursor->list < directions) {
@@ -441,8 +443,8 @@ static void begin_loop(micap_search *search, micap_search_cursor *cursor, uint32
 
 static uint32_t depth_of(const mica_pool *pool, mica_entity entity)
 {
-    uint32_t depth = 0;
-    for (; depth <= pool->count && !mica_is_nil(entity = parent_of(pool, entity)); ++depth)
+    uint32_t depth = 0, depth_max = micap_edge_count(pool);
+    for (; depth <= depth_max && !mica_is_nil(entity = parent_of(pool, entity)); ++depth)
         ;
     return depth;
 }
@@ -534,6 +536,8 @@ static micap_search_code code_of(const micap_pattern_link *link, micap_step_kind
                    !link->pool->type->type.symmetric;
     if (!is_fast)
         return MICAP_SEARCH_GENERAL;
+    if (micap_elsewhere(link->pool))
+        return kind == MICAP_STEP_FORWARD ? MICAP_SEARCH_PARENT : MICAP_SEARCH_GENERAL;
     return kind == MICAP_STEP_FORWARD && link->is_single ? MICAP_SEARCH_SINGLE
            : kind == MICAP_STEP_TEST                     ? MICAP_SEARCH_TEST
            : kind == MICAP_STEP_TABLE                    ? MICAP_SEARCH_ROWS
@@ -563,6 +567,7 @@ static void plan(micap_search *search)
                                                .is_last = i + 1 == search->plan.count};
         back = micap_plan_step_continues(pattern, step) ? &search->steps[i] : back;
     }
+    search->steps[search->plan.count].code = MICAP_SEARCH_GENERAL;
     search->back = back;
 }
 
@@ -618,6 +623,14 @@ static inline bool enter_single(micap_search *search, const micap_search_step *s
     return true;
 }
 
+static inline bool enter_parent(micap_search *search, const micap_search_step *step)
+{
+    const micap_edges_elsewhere *elsewhere = step->pool->edges->elsewhere;
+    uint32_t row = elsewhere->from(search->world, *step->from);
+    *step->edge_row = row;
+    return row != MICAP_ROW_NONE && accepts(search, step->to_node, elsewhere->target(search->world, row));
+}
+
 static inline bool enter_test(const micap_search_step *step)
 {
     if (MICAP_UNLIKELY(step->pool->edges->has_table)) {
@@ -632,20 +645,40 @@ static inline bool enter_test(const micap_search_step *step)
     return row != MICAP_ROW_NONE;
 }
 
-/* The next edge of the table whose ends are accepted. A table is entered once: begin_step has placed its cursor. */
-static inline bool next_row(micap_search *search, const micap_search_step *step)
+/* Continues after a step with those that have one result or none. Returns the last of these, NULL if one has none. What is after the last
+ * step of a plan is of the general kind. */
+static inline const micap_search_step *enter_ahead(micap_search *search, const micap_search_step *step)
 {
-    const mica_pool *pool = step->pool;
-    uint32_t first = step->cursor->row, row = first;
-    for (; row < step->end_row; ++row)
-        if (accepts(search, step->from_node, pool->owners[row]) &&
-            accepts(search, step->to_node, target_at(step, row))) {
-            *step->edge_row = row;
-            step->cursor->row = row + 1;
-            break;
+    for (;; ++step) {
+        if (step[1].code == MICAP_SEARCH_TEST) {
+            if (!enter_test(step + 1))
+                return NULL;
+        } else if (step[1].code != MICAP_SEARCH_SINGLE) {
+            return step;
+        } else if (!enter_single(search, step + 1)) {
+            return NULL;
         }
-    search->steps_left -= row - first;
-    return row < step->end_row;
+    }
+}
+
+/* The next edge of the table whose ends are accepted, and with it the next steps that have one result or none. Returns the last of them,
+ * NULL at the end of the table, which is entered once: begin_step has placed its cursor. */
+static inline const micap_search_step *next_row(micap_search *search, const micap_search_step *step)
+{
+    const mica_entity *owners = step->pool->owners;
+    uint32_t first = step->cursor->row, row = first, end = step->end_row, from = step->from_node, to = step->to_node;
+    const micap_search_step *last = NULL;
+    for (; row < end && !last; ++row) {
+        /* Member by member: as a whole gcc would load it into the register of a vector. */
+        mica_entity owner = {owners[row].index, owners[row].generation};
+        if (accepts(search, from, owner) && accepts(search, to, target_at(step, row))) {
+            *step->edge_row = row;
+            last = enter_ahead(search, step);
+        }
+    }
+    step->cursor->row = row;
+    search->steps_left -= row - first - (last != NULL);
+    return last;
 }
 
 static MICAP_COLD bool cut(micap_search *search)
@@ -666,10 +699,16 @@ bool micap_search_next(micap_search *search)
         start(search);
     for (const micap_search_step *step = enters ? search->steps : search->back; step;) {
         bool found;
+        const micap_search_step *last;
         switch (step->code) {
         case MICAP_SEARCH_SINGLE: found = enter_single(search, step); break;
+        case MICAP_SEARCH_PARENT: found = enter_parent(search, step); break;
         case MICAP_SEARCH_TEST: found = enter_test(step); break;
-        case MICAP_SEARCH_ROWS: found = next_row(search, step); break;
+        case MICAP_SEARCH_ROWS:
+            last = next_row(search, step);
+            found = last != NULL;
+            step = found ? last : step;
+            break;
         default:
             found = (enters ? enter : proceed)(search, (uint32_t)(step - search->steps));
             if (MICAP_UNLIKELY(search->is_short)) {

@@ -19,6 +19,7 @@ typedef struct micap_search_cursor {
 typedef enum micap_search_code {
     MICAP_SEARCH_GENERAL,
     MICAP_SEARCH_SINGLE, /* the only target of an exclusive relation */
+    MICAP_SEARCH_PARENT, /* the same, where edges are no rows */
     MICAP_SEARCH_TEST,   /* an edge between two nodes that are bound */
     MICAP_SEARCH_ROWS,   /* all edges of the table */
 } micap_search_code;
@@ -69,12 +70,12 @@ typedef struct micap_search {
     const micap_archetype *passes[MICAP_NODES_MAX]; /* and one whose rows all do; or NULL */
     micap_search_cursor cursors[MICAP_STEPS_MAX];
     micap_plan plan;
-    micap_search_step steps[MICAP_STEPS_MAX]; /* of the plan */
-    const micap_search_step *back;            /* as that of a step, after the last one: where the search continues */
-    uint32_t plan_bound;                      /* what the plan was made for, */
-    bool plan_keeps_apart;                    /* and how */
-    uint64_t plan_structure;                  /* of the world; 0: there is no plan */
-    micap_entity_set sets[MICA_TERMS_MAX];    /* by link: what is reached from `set_keys` */
+    micap_search_step steps[MICAP_STEPS_MAX + 1]; /* of the plan */
+    const micap_search_step *back;         /* as that of a step, after the last one: where the search continues */
+    uint32_t plan_bound;                   /* what the plan was made for, */
+    bool plan_keeps_apart;                 /* and how */
+    uint64_t plan_structure;               /* of the world; 0: there is no plan */
+    micap_entity_set sets[MICA_TERMS_MAX]; /* by link: what is reached from `set_keys` */
     mica_entity set_keys[MICA_TERMS_MAX];
     micap_node_list lists[MICAP_NODES_MAX]; /* by node with conditions: what an index found */
     mica_entity *order;                     /* of a cascade */

@@ -436,6 +436,7 @@ static void release(mica_query *query)
     micap_query_chunks_free(query);
     MICAP_RELEASE_ARRAY(memory, query->order, query->order_capacity);
     MICAP_RELEASE_ARRAY(memory, query->order_scratch, query->order_scratch_capacity);
+    MICAP_RELEASE_ARRAY(memory, query->order_places, query->order_place_capacity);
     if (query->name)
         micap_release(memory, query->name, strlen(query->name) + 1, 1);
     micap_release(memory, query, sizeof *query, MICAP_ARRAY_ALIGNMENT);

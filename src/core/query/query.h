@@ -77,8 +77,10 @@ typedef struct micap_chunk_list {
 /* One row of a sorted query. */
 typedef struct micap_order {
     micap_chunk *chunk;
+    const void *value; /* that it is ordered by */
     uint32_t row;
     uint32_t match;
+    uint32_t chunk_index; /* in the archetype */
 } micap_order;
 
 struct mica_query {
@@ -139,6 +141,8 @@ struct mica_query {
     uint32_t order_capacity;
     micap_order *order_scratch;
     uint32_t order_scratch_capacity;
+    uint32_t *order_places; /* while rows are listed: by match and then by chunk, the position of the first row */
+    uint32_t order_place_capacity;
     uint64_t order_structure; /* of the world when the order was computed */
     mica_version order_version;
     bool order_valid;

@@ -541,7 +541,8 @@ mica_result mica_add_all_id(mica_query *query, mica_value value)
         return record_all(query, RECORDED_ADD, value);
     micap_check_door(world, "query_add");
     const micap_type *type = micap_type_for_entities(world, value.component);
-    if (!type || !micap_takes_values(world, type, (mica_location){0}) ||
+    if (!type || (value.data && !micap_expect_copyable(world, type, "add_all")) ||
+        !micap_takes_values(world, type, (mica_location){0}) ||
         !micap_value_fits(world, type, &value, (mica_location){0}))
         return micap_failure(world);
     mica_pool *pool = micap_is_pooled(type->id) ? micap_pool_of(world, type->id) : NULL;

@@ -17,17 +17,19 @@ typedef struct micap_sorting {
     const mica_pool *pool; /* where the component is kept, or NULL */
 } sorting;
 
-static const void *key_of(const sorting *how, const micap_order *order)
+/* Whether one row lies after another: by archetype, chunk and row. */
+static bool lies_after(const micap_order *a, const micap_order *b)
 {
-    if (how->pool) /* the owner has it, or it would not be listed */
-        return micap_pool_value(how->pool, micap_pool_row(how->pool, micap_chunk_entities(order->chunk)[order->row]));
-    uint32_t column = micap_archetype_column(order->chunk->archetype, how->component);
-    return micap_chunk_value(order->chunk, column, order->row);
+    if (a->match != b->match)
+        return a->match > b->match;
+    return a->chunk_index != b->chunk_index ? a->chunk_index > b->chunk_index : a->row > b->row;
 }
 
+/* No two rows are equal: those with equal values keep the order in which they lie, whatever order they are given in. */
 static bool comes_after(const sorting *how, const micap_order *a, const micap_order *b)
 {
-    return how->compare(key_of(how, a), key_of(how, b), how->context) > 0;
+    int result = how->compare(a->value, b->value, how->context);
+    return result ? result > 0 : lies_after(a, b);
 }
 
 static void insertion_sort(const sorting *how, micap_order *items, uint32_t count)
@@ -41,24 +43,65 @@ static void insertion_sort(const sorting *how, micap_order *items, uint32_t coun
     }
 }
 
-/* Bottom-up over blocks that insertion sorted. Runs that are in order already are left alone. */
+/* How many of these rows, which are in order, come before another one. */
+static uint64_t count_before(const sorting *how, const micap_order *items, uint64_t count, const micap_order *item)
+{
+    uint64_t low = 0;
+    for (uint64_t end = count; low < end;) {
+        uint64_t middle = low + (end - low) / 2;
+        if (comes_after(how, &items[middle], item))
+            end = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Merges items[0, middle) and items[middle, end), which are in order. Rows at the begin and at the end that are in their places stay there.
+ * After some rows of one side in turn, the end of these rows is searched. */
+static void merge(const sorting *how, micap_order *items, micap_order *scratch, uint64_t middle, uint64_t end)
+{
+    enum { IN_TURN = 8 };
+    uint64_t at = count_before(how, items, middle, &items[middle]);
+    end = middle + count_before(how, items + middle, end - middle, &items[middle - 1]);
+    uint64_t left = 0, left_count = middle - at, right = middle, left_run = 0, right_run = 0;
+    memcpy(scratch, items + at, left_count * sizeof *items);
+    while (left < left_count && right < end) {
+        if (comes_after(how, &scratch[left], &items[right])) {
+            items[at++] = items[right++];
+            left_run = 0;
+            if (++right_run % IN_TURN)
+                continue;
+            uint64_t run = count_before(how, items + right, end - right, &scratch[left]);
+            memmove(items + at, items + right, run * sizeof *items);
+            at += run;
+            right += run;
+        } else {
+            items[at++] = scratch[left++];
+            right_run = 0;
+            if (++left_run % IN_TURN)
+                continue;
+            uint64_t run = count_before(how, scratch + left, left_count - left, &items[right]);
+            memcpy(items + at, scratch + left, run * sizeof *items);
+            at += run;
+            left += run;
+        }
+    }
+    memcpy(items + at, scratch + left, (left_count - left) * sizeof *items);
+}
+
+/* Bottom-up over blocks that insertion sorted. Rows that are nearly in order take little more than one comparison each. */
 static void merge_sort(const sorting *how, micap_order *items, micap_order *scratch, uint32_t count)
 {
     enum { BLOCK = 16 };
     for (uint32_t begin = 0; begin < count; begin += BLOCK)
         insertion_sort(how, items + begin, count - begin < BLOCK ? count - begin : BLOCK);
-    for (uint64_t width = BLOCK; width < count; width *= 2) {
+    for (uint64_t width = BLOCK; width < count; width *= 2)
         for (uint64_t begin = 0; begin + width < count; begin += 2 * width) {
-            uint64_t middle = begin + width, end = middle + width < count ? middle + width : count;
-            if (!comes_after(how, &items[middle - 1], &items[middle]))
-                continue;
-            memcpy(scratch, items + begin, (middle - begin) * sizeof *items);
-            uint64_t left = 0, left_count = middle - begin, right = middle, at = begin;
-            while (left < left_count && right < end)
-                items[at++] = comes_after(how, &scratch[left], &items[right]) ? items[right++] : scratch[left++];
-            memcpy(items + at, scratch + left, (left_count - left) * sizeof *items);
+            uint64_t size = count - begin < 2 * width ? count - begin : 2 * width;
+            if (comes_after(how, &items[begin + width - 1], &items[begin + width]))
+                merge(how, items + begin, scratch, width, size);
         }
-    }
 }
 
 static bool reserve_order(mica_query *query, uint64_t count)
@@ -68,15 +111,22 @@ static bool reserve_order(mica_query *query, uint64_t count)
            MICAP_RESERVE(memory, query->order_scratch, &query->order_scratch_capacity, count);
 }
 
-/* Of a component in a pool only those rows whose entity has it. */
-static uint32_t list_rows(micap_archetype *archetype, uint32_t match, const mica_pool *pool, micap_order *out)
+/* Lists the rows of a chunk. Of a component in a pool, those whose entity lacks it have no chunk in the list. */
+static void list_chunk(const sorting *how, micap_chunk *chunk, uint32_t match, uint32_t chunk_index, micap_order *out)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < archetype->chunk_count; ++i)
-        for (uint32_t row = 0; row < archetype->chunks[i]->count; ++row)
-            if (!pool || micap_pool_row(pool, micap_chunk_entities(archetype->chunks[i])[row]) != MICAP_ROW_NONE)
-                out[count++] = (micap_order){archetype->chunks[i], row, match};
-    return count;
+    uint32_t column = how->pool ? 0 : micap_archetype_column(chunk->archetype, how->component);
+    for (uint32_t row = 0; row < chunk->count; ++row) {
+        out[row] = (micap_order){chunk, NULL, row, match, chunk_index};
+        if (!how->pool) {
+            out[row].value = micap_chunk_value(chunk, column, row);
+            continue;
+        }
+        uint32_t pool_row = micap_pool_row(how->pool, micap_chunk_entities(chunk)[row]);
+        if (pool_row != MICAP_ROW_NONE)
+            out[row].value = micap_pool_value(how->pool, pool_row);
+        else
+            out[row].chunk = NULL;
+    }
 }
 
 static bool pool_changed(const mica_pool *pool, mica_version since)
@@ -111,22 +161,81 @@ static bool is_current(const mica_query *query)
     return true;
 }
 
+/* Counts the rows of all matches, and makes room for them. */
+static bool reserve_rows(mica_query *query, uint64_t *out_count)
+{
+    uint64_t places = query->match_count, count = 0;
+    for (uint32_t match = 0; match < query->match_count; ++match) {
+        places += query->archetypes[match]->chunk_count;
+        count += query->archetypes[match]->row_count;
+    }
+    *out_count = count;
+    return reserve_order(query, count) &&
+           MICAP_RESERVE(&query->world->memory, query->order_places, &query->order_place_capacity, places);
+}
+
+/* Lists all rows in the order in which they lie in the scratch memory, and the places of chunks in that list. */
+static void list_rows(mica_query *query, const sorting *how)
+{
+    uint32_t *places = query->order_places, place = query->match_count, at = 0;
+    for (uint32_t match = 0; match < query->match_count; ++match) {
+        const micap_archetype *archetype = query->archetypes[match];
+        places[match] = place;
+        for (uint32_t i = 0; i < archetype->chunk_count; ++i) {
+            places[place++] = at;
+            if (archetype->chunks[i]->count) /* without rows there may be no array to list them in */
+                list_chunk(how, archetype->chunks[i], match, i, query->order_scratch + at);
+            at += archetype->chunks[i]->count;
+        }
+    }
+}
+
+/* The listed row that is where one of the last order was; NULL if there is none. */
+static micap_order *find_listed(const mica_query *query, const micap_order *before)
+{
+    const micap_archetype *archetype = before->match < query->match_count ? query->archetypes[before->match] : NULL;
+    if (!archetype || before->chunk_index >= archetype->chunk_count ||
+        before->row >= archetype->chunks[before->chunk_index]->count)
+        return NULL;
+    return query->order_scratch + query->order_places[query->order_places[before->match] + before->chunk_index] +
+           before->row;
+}
+
+/* Orders the listed rows as those that were in their places the last time, and new ones after them. Most entities are where they were, so
+ * that this is nearly the right order. */
+static void arrange_rows(mica_query *query, uint32_t count)
+{
+    uint32_t known = query->order_count, arranged = 0;
+    for (uint32_t i = 0; i < known; ++i) {
+        micap_order *row = find_listed(query, &query->order[i]);
+        if (!row || !row->chunk)
+            continue;
+        query->order[arranged++] = *row; /* never beyond place i */
+        row->chunk = NULL;
+    }
+    for (uint32_t i = 0; i < count; ++i)
+        if (query->order_scratch[i].chunk)
+            query->order[arranged++] = query->order_scratch[i];
+    query->order_count = arranged;
+}
+
 bool micap_query_sort(mica_query *query)
 {
     if (is_current(query))
         return true;
-    uint64_t count = 0;
-    for (uint32_t match = 0; match < query->match_count; ++match)
-        count += query->archetypes[match]->row_count;
-    query->order_valid = false;
-    if (!reserve_order(query, count))
-        return false;
-    query->order_count = 0;
     const mica_pool *pool = micap_is_pooled(query->order_by) ? micap_pool_of(query->world, query->order_by) : NULL;
-    for (uint32_t match = 0; match < query->match_count; ++match)
-        if (query->archetypes[match]->row_count) /* without rows there is no array to list them in */
-            query->order_count += list_rows(query->archetypes[match], match, pool, query->order + query->order_count);
     sorting how = {query->compare, query->context, query->order_by, pool};
+    bool has_same_rows = query->order_valid && query->order_structure == query->world->structure;
+    uint64_t count = 0;
+    if (!query->order_valid)
+        query->order_count = 0;
+    query->order_valid = false;
+    if (!has_same_rows) {
+        if (!reserve_rows(query, &count))
+            return false;
+        list_rows(query, &how);
+        arrange_rows(query, (uint32_t)count);
+    }
     merge_sort(&how, query->order, query->order_scratch, query->order_count);
     query->order_structure = query->world->structure;
     const micap_thread_context *here = micap_thread_context_of(query->world); /* what is written from now on is newer */
@@ -144,7 +253,7 @@ static void move_row(mica_world *world, micap_row from, micap_row to, mica_entit
 
 static uint64_t place_of(const micap_order *order)
 {
-    return (uint64_t)order->match << 32 | order->row; /* here match is the chunk's place in the archetype */
+    return (uint64_t)order->chunk_index << 32 | order->row;
 }
 
 /* Puts row order[i] into place i, cycle by cycle; one row beyond the last is the spare hand. */
@@ -168,7 +277,7 @@ static void permute_rows(mica_world *world, micap_archetype *archetype, micap_or
             }
             move_row(world, (micap_row){from.chunk, from.row}, to, micap_chunk_entities(from.chunk)[from.row]);
             uint32_t before = 0;
-            for (uint32_t chunk = 0; chunk < from.match; ++chunk)
+            for (uint32_t chunk = 0; chunk < from.chunk_index; ++chunk)
                 before += archetype->chunks[chunk]->count;
             at = before + from.row;
         }
@@ -189,9 +298,10 @@ static void sort_archetype(mica_query *query, micap_archetype *archetype, const 
     if (count < 2)
         return;
     micap_order *order = query->order, *places = query->order + count;
-    for (uint32_t i = 0; i <= archetype->tail; ++i)
-        for (uint32_t row = 0; row < archetype->chunks[i]->count; ++row)
-            order[at++] = (micap_order){archetype->chunks[i], row, i};
+    for (uint32_t i = 0; i <= archetype->tail; ++i) {
+        list_chunk(how, archetype->chunks[i], 0, i, order + at);
+        at += archetype->chunks[i]->count;
+    }
     memcpy(places, order, count * sizeof *order);
     merge_sort(how, order, query->order_scratch, count);
     for (uint32_t i = 0; i <= archetype->tail; ++i)

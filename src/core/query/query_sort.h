@@ -1,5 +1,5 @@
-/* Sorted queries. Sorting is a stable merge sort: equal values keep the order of their rows, so that the result is the same on every
- * machine. */
+/* Sorted queries. Rows with equal values keep the order of their storage, so that the result is the same on every machine, whatever order sorting
+ * begins with: that of the last time. */
 #ifndef MICAP_CORE_QUERY_QUERY_SORT_H
 #define MICAP_CORE_QUERY_QUERY_SORT_H
 

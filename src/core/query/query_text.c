@@ -11,6 +11,7 @@
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "mica/component.h"
+#include "mica/hierarchy.h"
 #include "mica/name.h"
 #include "type/value_write.h"
 
@@ -146,6 +147,14 @@ static bool take_name(parser *parser, char name[NAME_BYTES], const char *expecte
     return !is_quoted || take(parser, '"') || fail_here(parser, "the quotation mark at the end of a name");
 }
 
+/* Finds a component of the world. That of the hierarchy is known before something uses it. */
+static mica_component find_component(mica_world *world, const char *name)
+{
+    mica_component id = mica_component_find(world, name);
+    bool is_parents = !id && strcmp(name, "mica_child_of") == 0;
+    return is_parents && micap_component_use(world, MICA_ID(mica_child_of)) ? MICA_ID(mica_child_of) : id;
+}
+
 /* A component. */
 static bool take_component(parser *parser, mica_component *out)
 {
@@ -154,7 +163,7 @@ static bool take_component(parser *parser, mica_component *out)
     uint32_t position = position_of(parser);
     if (!take_name(parser, name, "the name of a component"))
         return false;
-    *out = mica_component_find(parser->world, name);
+    *out = find_component(parser->world, name);
     return *out || fail_unknown(parser, position, name);
 }
 
@@ -166,12 +175,12 @@ static bool take_subject(parser *parser, mica_term *term)
     uint32_t position = position_of(parser);
     if (!take_name(parser, name, "the name of a component"))
         return false;
-    term->component = mica_component_find(parser->world, name);
+    term->component = find_component(parser->world, name);
     for (size_t end = strlen(name); !term->component && end-- > 0;) {
         if (name[end] != '.')
             continue;
         name[end] = 0;
-        term->component = mica_component_find(parser->world, name);
+        term->component = find_component(parser->world, name);
         term->field = term->component ? name + end + 1 : NULL;
         name[end] = '.';
     }

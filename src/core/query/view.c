@@ -120,8 +120,8 @@ static MICAP_COLD bool next_special(mica_view *view, mica_query *query)
     }
     if (view->private_.structure != view->world->structure) {
         micap_fail(view->world, MICA_ERROR_REFUSED, micap_place_of_call(query->location),
-                   "%s: the structure of the world changed inside the loop, which ends here; record changes with "
-                   "mica_defer or mica_commands",
+                   "%s: the structure of the world changed inside the loop, which ends here; call mica_defer "
+                   "before the loop and mica_flush after it",
                    query->name);
         return false;
     }
@@ -218,11 +218,12 @@ static MICAP_NOINLINE bool next_changed(mica_view *view, mica_query *query)
 {
     const micap_chunk_list *list = &query->chunk_list;
     const micap_listed_chunk *entry = view->private_.listed, *end = list->end;
+    const micap_listed_chunk *first = entry;
     mica_version since = view->private_.since;
-    uint32_t row = view->private_.row + view->count;
-    for (; entry != end; entry = micap_listed_chunk_after(entry, list->entry_bytes), row = 0) {
+    for (uint32_t entry_bytes = list->entry_bytes; entry != end; entry = micap_listed_chunk_after(entry, entry_bytes)) {
         if (is_unchanged(entry, since))
             continue;
+        uint32_t row = entry == first ? view->private_.row + view->count : 0;
         uint32_t count = micap_query_next_run(query, entry->chunk, &row, entry->chunk->count, since);
         if (!count)
             continue;

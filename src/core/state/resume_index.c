@@ -83,10 +83,7 @@ bool micap_resume_read_index(mica_world *world, micap_reader *reader, const mica
         (!micap_entities_reserve_at(world, (uint32_t)entities->fresh_next) ||
          entities->fresh_next >> MICAP_PAGE_SHIFT != (entities->fresh_end - 1) >> MICAP_PAGE_SHIFT))
         return false;
-    uint32_t highest = 0;
-    for (uint32_t i = 0; i < count; ++i)
-        highest = handles[i].index > highest ? handles[i].index : highest;
-    if ((count && highest >= entities->high_water) ||
+    if ((count && micap_entities_prepare(world, handles, count) >= entities->high_water) ||
         !micap_entities_claim_unused(world, handles, count, MICAP_CHUNK_PENDING, 0) || !read_holes(world, reader) ||
         !read_spare(world, reader))
         return false;

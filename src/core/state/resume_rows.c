@@ -3,6 +3,7 @@
 
 #include "core/state/state_records.h"
 #include "core/storage/component_set.h"
+#include "base/handle_range.h"
 #include "core/storage/rows.h"
 
 /* The archetype that bytes describe. NULL without `failed` if this world does not know one of its components. */
@@ -126,6 +127,21 @@ bool micap_resume_read_archetypes(mica_world *world, micap_reader *reader)
     return !at.failed;
 }
 
+/* Whether the next entities of runs are those of a list. */
+static bool are_next(micap_handle_runs *runs, micap_reader *reader, const mica_entity *list, uint32_t count)
+{
+    for (uint32_t i = 0, here; i < count; i += here) {
+        mica_entity first = micap_handle_runs_take(runs, reader);
+        uint32_t left = count - i - 1, more = runs->count < left ? runs->count : left;
+        here = 1 + more;
+        if (micap_range_length(list + i, micap_handle_number(first), micap_handle_step, here) < here)
+            return false;
+        runs->next.index += more;
+        runs->count -= more;
+    }
+    return true;
+}
+
 /* Whether the rows lie in the order and in chunks of the sizes that bytes say. */
 static bool is_arranged(saved_archetype saved)
 {
@@ -135,8 +151,7 @@ static bool is_arranged(saved_archetype saved)
     for (uint32_t i = 0; is_same && i < archetype->chunk_count; ++i)
         is_same = archetype->chunks[i]->order == micap_reader_take_number(&saved.orders);
     for (uint32_t i = 0; is_same && i < archetype->chunk_count; ++i)
-        is_same = micap_handle_runs_are(&runs, &saved.rows, micap_chunk_entities(archetype->chunks[i]),
-                                        archetype->chunks[i]->count);
+        is_same = are_next(&runs, &saved.rows, micap_chunk_entities(archetype->chunks[i]), archetype->chunks[i]->count);
     return is_same;
 }
 

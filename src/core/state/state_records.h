@@ -103,12 +103,18 @@ static inline void micap_handle_runs_end(micap_handle_runs *runs)
     runs->count = 0;
 }
 
+/* Entities whose indices follow each other, from `first` on. */
+static inline void micap_handle_runs_put_range(micap_handle_runs *runs, mica_entity first, uint32_t count)
+{
+    if (runs->count && !mica_same(runs->next, first))
+        micap_handle_runs_end(runs);
+    runs->next = (mica_entity){first.index + count, first.generation};
+    runs->count += count;
+}
+
 static inline void micap_handle_runs_put(micap_handle_runs *runs, mica_entity entity)
 {
-    if (runs->count && !mica_same(runs->next, entity))
-        micap_handle_runs_end(runs);
-    runs->next = (mica_entity){entity.index + 1, entity.generation};
-    ++runs->count;
+    micap_handle_runs_put_range(runs, entity, 1);
 }
 
 /* The next of such entities; nil if the reader fails. The runs begin zeroed. */
@@ -130,23 +136,6 @@ static inline mica_entity micap_handle_runs_take(micap_handle_runs *runs, micap_
     mica_entity entity = runs->next;
     ++runs->next.index;
     return entity;
-}
-
-/* Whether the next of such entities are those of a list. */
-static inline bool micap_handle_runs_are(micap_handle_runs *runs, micap_reader *reader, const mica_entity *list,
-                                         uint32_t count)
-{
-    for (uint32_t i = 0; i < count; ++i) {
-        mica_entity first = micap_handle_runs_take(runs, reader);
-        uint32_t more = runs->count < count - i - 1 ? runs->count : count - i - 1;
-        for (uint32_t k = 0; k <= more; ++k)
-            if (!mica_same(list[i + k], (mica_entity){first.index + k, first.generation}))
-                return false;
-        runs->next.index += more;
-        runs->count -= more;
-        i += more;
-    }
-    return true;
 }
 
 /* The next handles of a record, preceded by their number: allocates an array of them. False if the bytes are invalid or memory is

@@ -4,6 +4,7 @@
 #include "core/events/removals.h"
 #include "core/query/query.h"
 #include "core/state/stale_references.h"
+#include "base/handle_range.h"
 #include "core/storage/rows.h"
 #include "core/world/report.h"
 
@@ -77,8 +78,10 @@ static void write_rows(const micap_archetype *archetype, micap_bytes *bytes)
     micap_handle_runs runs = {.bytes = bytes};
     for (uint32_t i = 0; i < archetype->chunk_count; ++i) {
         const mica_entity *entities = micap_chunk_entities(archetype->chunks[i]);
-        for (uint32_t row = 0; row < archetype->chunks[i]->count; ++row)
-            micap_handle_runs_put(&runs, entities[row]);
+        for (uint32_t row = 0, range; row < archetype->chunks[i]->count; row += range) {
+            range = micap_handles_in_page(entities + row, archetype->chunks[i]->count - row);
+            micap_handle_runs_put_range(&runs, entities[row], range);
+        }
     }
     micap_handle_runs_end(&runs);
 }

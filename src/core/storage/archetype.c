@@ -69,6 +69,7 @@ static void fill_slots(micap_archetype *archetype)
 
 static void fill_columns(mica_world *world, micap_archetype *archetype)
 {
+    micap_column *column = archetype->columns;
     archetype->trivial = archetype->moves_as_bytes = archetype->copies_as_bytes = true;
     for (uint32_t i = 0; i < archetype->component_count; ++i) {
         const micap_type *type = micap_component_of(&world->components, archetype->components[i])->type;
@@ -76,7 +77,6 @@ static void fill_columns(mica_world *world, micap_archetype *archetype)
         archetype->is_hidden |= type->type.hides;
         if (!micap_has_column(type))
             continue;
-        micap_column *column = &archetype->columns[archetype->column_count++];
         column->component = type->id;
         column->bytes = type->type.size_bytes;
         column->trivial = type->trivial;
@@ -85,8 +85,9 @@ static void fill_columns(mica_world *world, micap_archetype *archetype)
         column->type = type;
         archetype->trivial &= column->trivial;
         archetype->moves_as_bytes &= !type->type.move;
-        archetype->copies_as_bytes &= !type->type.copy;
+        archetype->copies_as_bytes &= !type->type.copy && !type->type.destruct;
         archetype->has_companions |= type->companion != MICAP_COMPANION_NONE;
+        ++column;
     }
 }
 
@@ -114,19 +115,20 @@ typedef struct layout {
     size_t bytes;
 } layout;
 
-static layout layout_of(uint32_t count)
+static layout layout_of(uint32_t count, uint32_t column_count)
 {
     layout layout = {.slot_count = (uint32_t)micap_power_of_two_at_least(count * 2 + 1)};
     size_t slots_end = sizeof(micap_archetype) + layout.slot_count * sizeof(uint32_t);
     layout.columns_at = micap_align_up(slots_end, _Alignof(micap_column));
-    layout.components_at = layout.columns_at + count * sizeof(micap_column);
+    layout.components_at = layout.columns_at + column_count * sizeof(micap_column);
     layout.bytes = layout.components_at + count * sizeof(mica_component);
     return layout;
 }
 
-static micap_archetype *allocate(mica_world *world, const mica_component *components, uint32_t count)
+static micap_archetype *allocate(mica_world *world, const mica_component *components, uint32_t count,
+                                 uint32_t column_count)
 {
-    const layout layout = layout_of(count);
+    const layout layout = layout_of(count, column_count);
     char *memory = micap_allocate_zeroed(&world->memory, layout.bytes, MICAP_CACHE_LINE);
     if (!memory)
         return NULL;
@@ -137,6 +139,7 @@ static micap_archetype *allocate(mica_world *world, const mica_component *compon
     for (uint32_t i = 0; i < layout.slot_count; ++i)
         archetype->slots[i] = MICAP_SLOT_EMPTY;
     archetype->component_count = count;
+    archetype->column_count = column_count;
     if (count)
         memcpy(archetype->components, components, count * sizeof *components);
     return archetype;
@@ -146,7 +149,8 @@ static void release(mica_world *world, micap_archetype *archetype)
 {
     MICAP_RELEASE_ARRAY(&world->memory, archetype->chunks, archetype->chunk_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, archetype->edges, archetype->edge_capacity);
-    micap_release(&world->memory, archetype, layout_of(archetype->component_count).bytes, MICAP_CACHE_LINE);
+    micap_release(&world->memory, archetype, layout_of(archetype->component_count, archetype->column_count).bytes,
+                  MICAP_CACHE_LINE);
 }
 
 /* Room in every list the archetype will be in, so that entering them can't fail half-way. */
@@ -191,11 +195,14 @@ static void enter_lists(mica_world *world, micap_archetype *archetype)
 static micap_archetype *create(mica_world *world, const mica_component *components, uint32_t count, uint64_t hash)
 {
     uint64_t row_bytes = sizeof(mica_entity);
+    uint32_t column_count = 0;
     for (uint32_t i = 0; i < count; ++i) {
         const micap_component *component = micap_component_use(world, components[i]);
         if (!component)
             return NULL;
-        row_bytes += micap_has_column(component->type) ? component->type->type.size_bytes : 0;
+        bool has_column = micap_has_column(component->type);
+        column_count += has_column;
+        row_bytes += has_column ? component->type->type.size_bytes : 0;
     }
     if (count > MICA_ENTITY_COMPONENTS_MAX) {
         micap_fail(world, MICA_ERROR_LIMIT, (mica_location){0}, "an entity has at most %d components, not %u",
@@ -208,7 +215,7 @@ static micap_archetype *create(mica_world *world, const mica_component *componen
                    (unsigned long long)row_bytes, (unsigned)ROW_BYTES_MAX);
         return NULL;
     }
-    micap_archetype *archetype = allocate(world, components, count);
+    micap_archetype *archetype = allocate(world, components, count, column_count);
     if (!archetype) {
         micap_fail_memory(world, "archetype");
         return NULL;

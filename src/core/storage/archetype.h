@@ -61,7 +61,7 @@ typedef struct micap_archetype {
     uint32_t row_bytes;
     bool trivial;         /* all columns are */
     bool moves_as_bytes;  /* no column has a move function, */
-    bool copies_as_bytes; /* or a copy function */
+    bool copies_as_bytes; /* or a copy function, or a destruct function */
     bool destroys_fast;   /* trivial, and without hooks that see it: see mica_destroy */
     bool has_companions;  /* some column is one */
     bool is_hidden;       /* some component hides its entities */

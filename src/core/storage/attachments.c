@@ -21,5 +21,5 @@ void micap_attachments_free(mica_world *world)
 void micap_detach(mica_world *world, uint32_t entity_index)
 {
     if (!world->undo.before)
-        world->attachments.words[entity_index >> 6] &= ~((uint64_t)1 << (entity_index & 63));
+        micap_attachment_clear(&world->attachments, entity_index);
 }

@@ -31,6 +31,12 @@ static inline void micap_attach(const micap_attachments *attachments, uint32_t e
     attachments->words[entity_index >> 6] |= (uint64_t)1 << (entity_index & 63);
 }
 
+/* Clears the bit of an index for which there is room. */
+static inline void micap_attachment_clear(const micap_attachments *attachments, uint32_t entity_index)
+{
+    attachments->words[entity_index >> 6] &= ~((uint64_t)1 << (entity_index & 63));
+}
+
 /* After an entity lost everything: its bit is cleared if no snapshot can bring something back. */
 void micap_detach(mica_world *world, uint32_t entity_index);
 

@@ -147,9 +147,16 @@ const micap_type *micap_type_for_entities(mica_world *world, mica_component comp
     const micap_component *used = micap_component_use(world, component);
     if (!used)
         return NULL;
-    if (used->type->type.storage == MICA_STORAGE_SINGLETON || used->type->companion != MICAP_COMPANION_NONE) {
+    const mica_type *type = &used->type->type;
+    if (type->parents) {
+        micap_fail(world, MICA_ERROR_INVALID, (mica_location){0},
+                   "component %s has the links of the hierarchy: they are for queries, and change with mica_set_parent",
+                   type->name);
+        return NULL;
+    }
+    if (type->storage == MICA_STORAGE_SINGLETON || used->type->companion != MICAP_COMPANION_NONE) {
         micap_fail(world, MICA_ERROR_INVALID, (mica_location){0}, "component %s is not one that an entity can have",
-                   used->type->type.name);
+                   type->name);
         return NULL;
     }
     return used->type;
@@ -176,6 +183,15 @@ bool micap_value_fits(const mica_world *world, const micap_type *type, const mic
 bool micap_fail_value(const mica_world *world, const micap_type *type)
 {
     micap_fail(world, MICA_ERROR_MEMORY, (mica_location){0}, "a value of %s can't be created", type->type.name);
+    return false;
+}
+
+bool micap_expect_copyable(const mica_world *world, const micap_type *type, const char *what)
+{
+    if (MICAP_LIKELY(micap_can_copy(type)))
+        return true;
+    micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
+               "%s: component %s has a destruct function and no copy function", what, type->type.name);
     return false;
 }
 
@@ -214,12 +230,18 @@ mica_component mica_component_define(mica_world *world, const mica_type *type)
     return micap_component_use(world, interned->id) ? interned->id : 0;
 }
 
+/* Whether a component is no one's data: one that others need, or that has the links of the hierarchy. */
+static bool is_without_data(const micap_type *type)
+{
+    return type->companion != MICAP_COMPANION_NONE || type->type.parents;
+}
+
 mica_component mica_component_next(const mica_world *world, mica_component component)
 {
     if (MICAP_MISSING(NULL, world))
         return 0;
     while ((component = micap_component_after(&world->components, component)))
-        if (micap_component_of(&world->components, component)->type->companion == MICAP_COMPANION_NONE)
+        if (!is_without_data(micap_component_of(&world->components, component)->type))
             return component;
     return 0;
 }

@@ -94,6 +94,8 @@ bool micap_takes_values(const mica_world *world, const micap_type *type, mica_lo
 bool micap_value_fits(const mica_world *world, const micap_type *type, const mica_value *value, mica_location location);
 /* Reports that the construct or copy function of a type failed; returns false. */
 bool micap_fail_value(const mica_world *world, const micap_type *type);
+/* Whether values of a type can be copied; a report when not. */
+bool micap_expect_copyable(const mica_world *world, const micap_type *type, const char *what);
 /* Another component of this world with the same name, or NULL. */
 const micap_type *micap_component_namesake(const mica_world *world, const micap_type *type);
 void micap_components_free(mica_world *world);

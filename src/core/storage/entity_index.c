@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "base/bits.h"
+#include "base/handle_range.h"
 #include "core/world/world.h"
 #include "os/pages.h"
 
@@ -121,7 +122,7 @@ static bool grow_array(mica_world *world, uint32_t needed)
 {
     micap_entities *entities = &world->entities;
     uint32_t capacity = (uint32_t)micap_power_of_two_at_least(needed);
-    if (capacity < PAGES_QUADRUPLED && capacity == 2 * entities->array_capacity)
+    if (capacity < PAGES_QUADRUPLED && (capacity == 2 * entities->array_capacity || capacity == PAGES_QUADRUPLED / 2))
         capacity *= 2;
     uint64_t *array = micap_allocate(&world->memory, (size_t)capacity * PAGE_BYTES, array_alignment(capacity));
     if (!array)
@@ -336,6 +337,20 @@ bool micap_entities_reserve_at(mica_world *world, uint32_t index)
     return ensure_page(world, index >> MICAP_PAGE_SHIFT);
 }
 
+uint32_t micap_entities_prepare(mica_world *world, const mica_entity *entities, uint32_t count)
+{
+    uint32_t highest = 0;
+    for (uint32_t i = 0, run; i < count; i += run) {
+        run = micap_handles_in_page(entities + i, count - i);
+        uint32_t last = entities[i].index + run - 1;
+        highest = last > highest ? last : highest;
+    }
+    uint32_t page = highest >> MICAP_PAGE_SHIFT;
+    if (page >= world->entities.array_capacity && page / 4 <= (count >> MICAP_PAGE_SHIFT) + PAGES_SPARSE)
+        grow_array(world, page + 1); /* if memory is short, the pages notice */
+    return highest;
+}
+
 /* Makes free slots of those that were never used, where one of them is to be taken. */
 static void open_unused(micap_entities *entities, uint32_t index)
 {
@@ -428,7 +443,7 @@ bool micap_entities_claim_unused(mica_world *world, const mica_entity *entities,
     const micap_entities *all = &world->entities;
     uint64_t *records = NULL;
     uint32_t page = UINT32_MAX; /* no index is in it */
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0, run; i < count; i += run) {
         mica_entity entity = entities[i];
         if (!entity.index || !entity.generation || entity.generation > MICAP_GENERATION_MAX ||
             !micap_entity_is_of_space(world->def.handle_space, entity))
@@ -439,10 +454,11 @@ bool micap_entities_claim_unused(mica_world *world, const mica_entity *entities,
                 return false;
             records = all->pages[page].records;
         }
-        uint64_t *record = &records[entity.index & (MICAP_PAGE_RECORDS - 1)];
-        if (*record)
+        uint32_t slot = entity.index & (MICAP_PAGE_RECORDS - 1);
+        run = micap_handles_in_page(entities + i, count - i);
+        if (micap_range_length(records + slot, 0, 0, run) < run)
             return false;
-        *record = micap_record_pack(entity.generation, chunk, row);
+        micap_range_write(records + slot, micap_record_pack(entity.generation, chunk, row), 0, run);
     }
     return true;
 }
@@ -491,20 +507,39 @@ void micap_entity_retire(micap_entities *entities, uint32_t index)
     *micap_record_at(entities, index) = micap_record_pack(0, MICAP_CHUNK_NONE, 0);
 }
 
-/* Frees those at the end of a list whose slots lie right before one that was just freed, each before the next: the usual case, and
- * a plain loop. Returns how many. */
+/* How many handles before the end of a list, at most `limit`, have indices that rise one by one up to the last one, and its generation. */
+static uint32_t range_before(const mica_entity *end, uint32_t limit)
+{
+    enum { BLOCK = 16 };
+    uint64_t last = micap_handle_number(end[-1]);
+    uint32_t count = 0;
+    while (limit - count >= BLOCK &&
+           micap_range_length(end - count - BLOCK, last - (count + BLOCK - 1) * micap_handle_step, micap_handle_step,
+                              BLOCK) == BLOCK)
+        count += BLOCK;
+    while (count < limit && micap_handle_number(*(end - count - 1)) == last - count * micap_handle_step)
+        ++count;
+    return count;
+}
+
+/* Frees those at the end of a list whose slots lie right before one that was just freed, each before the next: the usual case. Returns
+ * how many. */
 static uint32_t give_neighbours(micap_entities *entities, uint32_t index, const mica_entity *list, uint32_t count)
 {
     micap_page *page = &entities->pages[index >> MICAP_PAGE_SHIFT];
-    uint32_t slot = index & (MICAP_PAGE_RECORDS - 1), given = 0;
+    uint32_t slot = index & (MICAP_PAGE_RECORDS - 1), given = 0, limit = slot < count ? slot : count;
     if (page->first_free != slot) /* it was retired */
         return 0;
-    for (; given < slot && given < count; ++given) {
-        mica_entity entity = list[count - 1 - given];
-        if (entity.index != index - 1 - given || entity.generation == entities->last_generation)
+    while (given < limit) {
+        mica_entity last = list[count - 1 - given];
+        if (last.index != index - 1 - given || last.generation == entities->last_generation)
             break;
-        micap_touch_record(entities, entity.index);
-        page->records[slot - 1 - given] = micap_record_pack(entity.generation + 1, MICAP_CHUNK_NONE, slot - given);
+        uint32_t run = range_before(list + count - given, limit - given);
+        for (uint32_t i = 0; entities->undo->before && i < run; ++i)
+            micap_touch_record(entities, last.index - i);
+        given += run;
+        micap_range_write(page->records + slot - given,
+                          micap_record_pack(last.generation + 1, MICAP_CHUNK_NONE, slot - given + 1), 1, run);
     }
     page->first_free = (uint16_t)(slot - given);
     entities->free_count += given;
@@ -528,13 +563,19 @@ static uint32_t give_in_page(micap_entities *entities, const mica_entity *list, 
     uint64_t *const records = page->records;
     const uint32_t last_generation = entities->last_generation;
     uint32_t next = page->first_free;
-    for (; given < count; ++given) {
+    while (given < count) {
         mica_entity entity = list[given];
         if (entity.index >> MICAP_PAGE_SHIFT != page_index || entity.generation == last_generation)
             break;
-        uint32_t slot = entity.index & (MICAP_PAGE_RECORDS - 1);
-        records[slot] = micap_record_pack(entity.generation + 1, MICAP_CHUNK_NONE, next);
-        next = slot;
+        uint32_t slot = entity.index & (MICAP_PAGE_RECORDS - 1), run = 1;
+        uint64_t record = micap_record_pack(entity.generation + 1, MICAP_CHUNK_NONE, next);
+        records[slot] = record;
+        if (next + 1 == slot) { /* so the next ones may follow */
+            run = micap_handles_in_page(list + given, count - given);
+            micap_range_write(records + slot, record, 1, run);
+        }
+        next = slot + run - 1;
+        given += run;
     }
     if (given && page->first_free == MICAP_SLOT_END) {
         page->next = entities->first_page;

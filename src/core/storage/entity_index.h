@@ -321,6 +321,9 @@ void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32
 bool micap_entities_claim_unused(mica_world *world, const mica_entity *entities, uint32_t count, uint32_t chunk,
                                  uint32_t row);
 
+/* Makes room for the records of handles that are claimed next, at once unless their indices lie far apart. Returns the highest index. */
+uint32_t micap_entities_prepare(mica_world *world, const mica_entity *entities, uint32_t count);
+
 /* Whether the array has the pages that lie in it, and inline look-ups read it. */
 bool micap_entities_array_is_right(const mica_world *world);
 

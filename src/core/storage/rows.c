@@ -11,8 +11,8 @@ enum { ONLY_CHUNK_ORDER_MAX = 18 };
 static uint32_t next_order(const mica_world *world, const micap_archetype *archetype, uint64_t rows)
 {
     uint32_t first = micap_log2(world->def.chunk_bytes_first), last = micap_log2(world->def.chunk_bytes_last);
-    /* Twice the bytes are worth it only while they hold many more rows, whose number has a limit. */
-    const uint32_t enough = MICAP_CHUNK_ROWS_MAX / 2 + MICAP_CHUNK_ROWS_MAX / 8;
+    /* Twice the bytes are worth it only while they hold twice the rows, whose number has a limit: the rest of the block is wasted. */
+    const uint32_t enough = MICAP_CHUNK_ROWS_MAX / 2;
     uint32_t order = first;
     if (archetype->chunk_count) {
         const micap_chunk *before = archetype->chunks[archetype->chunk_count - 1];

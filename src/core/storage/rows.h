@@ -53,6 +53,13 @@ static inline bool micap_rows_reserve_one(mica_world *world, micap_archetype *ar
     return archetype->open || micap_rows_reserve(world, archetype, 1);
 }
 
+/* The same for rows that lie in one chunk if they can. Compilers place whatever always calls a cold function beside the hot code. */
+static inline bool micap_rows_reserve_many(mica_world *world, micap_archetype *archetype, uint64_t count)
+{
+    const micap_chunk *open = archetype->open;
+    return (open && open->capacity - open->count >= count) || micap_rows_reserve(world, archetype, count);
+}
+
 /* The place of the next row, after a successful reserve; the row does not exist until it is committed. */
 static inline micap_row micap_rows_next(const micap_archetype *archetype)
 {

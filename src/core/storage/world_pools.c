@@ -40,6 +40,10 @@ mica_pool *micap_pools_add(mica_world *world, const micap_type *type)
     pool->may_hold_dead = type->type.dying != MICA_DYING_AT_ONCE;
     if (pool->edges)
         pool->edges->is_alive = mica_is_alive;
+    if (pool->edges && type->type.parents) {
+        pool->edges->elsewhere = &micap_parent_edges;
+        world->sees_parents = true;
+    }
     if (pool->edges && !world->modules[MICAP_MODULE_RELATION].ops)
         micap_module_set(world, MICAP_MODULE_RELATION, &micap_relation_ops, world);
 #ifdef MICA_CHECKED
@@ -243,14 +247,14 @@ static bool meets_rivals(const mica_pool *pool)
 void micap_pools_update_fast_paths(mica_pool *pool)
 {
     const mica_type *type = &pool->type->type;
-    bool reads_fast = !pool->may_hold_dead && !pool->type->leaves && pool->kind != MICAP_POOL_TAG;
+    bool reads_fast = !pool->may_hold_dead && !pool->type->leaves && pool->kind != MICAP_POOL_TAG && !type->parents;
     pool->fast_kind = reads_fast ? pool->kind : MICAP_POOL_TAG;
     pool->changes_fast = !pool->hook_mask && !pool->may_hold_dead && !type->many && !type->toggle &&
                          !type->track_added && !type->track_changed && !pool->type->leaves && pool->type->trivial &&
                          !pool->type->initial && !pool->type->required_count && !meets_rivals(pool);
     if (pool->edges)
-        pool->edges->changes_fast =
-            !pool->hook_mask && pool->type->trivial && !pool->type->initial && !type->symmetric && !meets_rivals(pool);
+        pool->edges->changes_fast = !pool->hook_mask && pool->type->trivial && !pool->type->initial &&
+                                    !type->symmetric && !type->parents && !meets_rivals(pool);
     pool->changes_by_map = pool->changes_fast && pool->kind == MICAP_POOL_MAP && !pool->group;
     micap_pools *pools = &pool->world->pools;
     uint64_t bit = (uint64_t)1 << pool->bit;

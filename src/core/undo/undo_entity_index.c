@@ -57,7 +57,8 @@ bool micap_handles_save(mica_world *world, micap_handles_state *state)
                                    .fresh_end = entities->fresh_end,
                                    .high_water = entities->high_water,
                                    .blocks_taken = entities->blocks_taken,
-                                   .block_peak = entities->block_peak};
+                                   .block_peak = entities->block_peak,
+                                   .existing_count = entities->existing_count};
     return save_pages(world, state) && save_holes(world, state) && save_spare(world, state);
 }
 
@@ -79,7 +80,8 @@ static void each_fresh_run(const micap_entities *entities, const micap_handles_s
     for (uint32_t i = 0; i < state->hole_count; ++i)
         if (i >= entities->hole_count || entities->holes[i] != state->holes[i])
             fn(entities, state->holes[i], (uint64_t)state->holes[i] + MICAP_ID_BLOCK);
-    for (uint64_t page = 0; page < state->high_water >> MICAP_PAGE_SHIFT; ++page)
+    uint64_t page_count = entities->existing_count == state->existing_count ? 0 : state->high_water >> MICAP_PAGE_SHIFT;
+    for (uint64_t page = 0; page < page_count; ++page)
         if (has_page(entities, page) && !micap_bit(state->pages, (uint32_t)page))
             fn(entities, page << MICAP_PAGE_SHIFT, (page + 1) << MICAP_PAGE_SHIFT);
     fn(entities, state->high_water, entities->high_water);

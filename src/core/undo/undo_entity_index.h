@@ -17,7 +17,8 @@ typedef struct micap_handles_state {
     uint32_t spare_count;
     uint64_t blocks_taken;
     uint64_t block_peak;
-    uint64_t *pages; /* a bit for each page that existed: handles of other worlds may leave some out */
+    uint32_t existing_count; /* of pages: they never go, so that the same number means the same pages */
+    uint64_t *pages;         /* a bit for each page that existed: handles of other worlds may leave some out */
     uint32_t page_words;
 } micap_handles_state;
 

@@ -76,22 +76,24 @@ void micap_check_access(const mica_world *world, mica_entity entity, mica_compon
     if (!here || !here->allows ||
         (type && !type->type.size_bytes)) /* tags are part of the structure, which does not change inside a system */
         return;
-    const char *verb = write ? "writes" : "reads";
+    const char *verb = write ? "writes" : "reads", *use = write ? "MICA_USE_WRITE" : "MICA_USE_READ";
     switch (here->allows(here, component, write)) {
     case MICAP_ALLOWED: return;
     case MICAP_ALLOWED_IN_ROWS:
         if (mica_is_nil(entity) || is_in_view(here->view, entity))
             return;
         micap_violation(world,
-                        "%s component %s of entity %u (generation %u), which is not one of its rows: declare it "
-                        "with .uses",
-                        verb, name_of(component), entity.index, entity.generation);
+                        "%s component %s of entity %u (generation %u), which is not one of its rows: add "
+                        "%s(%s) to its .uses",
+                        verb, name_of(component), entity.index, entity.generation, use, name_of(component));
     case MICAP_NOT_ALLOWED: break;
     }
     if (mica_is_nil(entity))
-        micap_violation(world, "%s component %s, which it does not declare", verb, name_of(component));
-    micap_violation(world, "%s component %s of entity %u (generation %u), which it does not declare", verb,
-                    name_of(component), entity.index, entity.generation);
+        micap_violation(world, "%s component %s, which it does not declare: add %s(%s) to its .uses", verb,
+                        name_of(component), use, name_of(component));
+    micap_violation(world,
+                    "%s component %s of entity %u (generation %u), which it does not declare: add %s(%s) to its .uses",
+                    verb, name_of(component), entity.index, entity.generation, use, name_of(component));
 }
 
 /* Rows of a write follow each other, and so do those of a view: the ends tell. */
@@ -147,9 +149,10 @@ void micap_check_column(const mica_view *view, mica_component component, bool wr
         return;
     mica_entity first = view->count ? view->entities[0] : mica_nil();
     micap_violation(view->world,
-                    "%s the column of component %s, which it does not declare, in a view that begins with "
+                    "%s the column of component %s, but none of its terms %s it, in a view that begins with "
                     "entity %u (generation %u)",
-                    write ? "writes" : "reads", name_of(component), first.index, first.generation);
+                    write ? "writes" : "reads", name_of(component), write ? "writes" : "reads", first.index,
+                    first.generation);
 }
 
 void micap_check_door(const mica_world *world, const char *what)

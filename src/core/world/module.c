@@ -1,5 +1,6 @@
 #include "core/world/module.h"
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "core/world/callback.h"
 
@@ -10,7 +11,7 @@ void micap_module_set(mica_world *world, micap_module_id id, const micap_module_
     world->has_dependents |= ops->each_dependent != NULL;
     world->copies |= ops->copied != NULL;
     world->refuses_deaths |= ops->refuses != NULL;
-    world->sees_deaths |= ops->destroying != NULL;
+    world->sees_deaths |= (uint32_t)(ops->destroying != NULL) << id;
 }
 
 void micap_modules_see_every_death(mica_world *world)
@@ -30,9 +31,10 @@ void micap_modules_destroying(mica_world *world, const mica_entity *entities, ui
     if (count == 1 && !world->sees_every_death && !micap_is_attached(&world->attachments, entities[0].index))
         return;
     uint32_t depth = micap_callback_begin(world);
-    for (uint32_t id = 0; id < MICAP_MODULES; ++id)
-        if (world->modules[id].ops && world->modules[id].ops->destroying)
-            world->modules[id].ops->destroying(world, world->modules[id].state, entities, count);
+    for (uint32_t left = world->sees_deaths; left; left &= left - 1) {
+        const micap_module *module = &world->modules[MICAP_TRAILING_ZEROS_32(left)];
+        module->ops->destroying(world, module->state, entities, count);
+    }
     micap_callback_end(world, depth);
 }
 
@@ -142,6 +144,7 @@ void micap_modules_free(mica_world *world)
     for (uint32_t id = MICAP_MODULES; id-- > 0;) {
         micap_module module = world->modules[id];
         world->modules[id] = (micap_module){0};
+        world->sees_deaths &= ~(1u << id);
         if (module.ops && module.ops->free)
             module.ops->free(world, module.state);
     }

@@ -99,6 +99,9 @@ void micap_module_set(mica_world *world, micap_module_id id, const micap_module_
 /* Of the layer relation, which has no state: they are registered with the first relation that a world uses. */
 extern const micap_module_ops micap_relation_ops;
 
+/* Of the layer hierarchy: the edges of mica_child_of. */
+extern const struct micap_edges_elsewhere micap_parent_edges;
+
 /* The state of a module; NULL if this world does not use it. */
 void *micap_module_state(const mica_world *world, micap_module_id id);
 

@@ -47,11 +47,10 @@ static void stop(const void *owner, const void *address)
         mica_note_location(old->location.file, old->location.line);
         const micap_type *type = micap_type_of(old->component);
         micap_violation(world,
-                        "uses a pointer from before the flush or change of structure: component %s, %zu bytes into the "
-                        "values that begin with "
-                        "those of entity %u (generation %u), taken at this line by %s%s",
-                        type->type.name, (size_t)((const char *)address - old->begin), old->entity.index,
-                        old->entity.generation, old->label ? "system " : "the program", old->label ? old->label : "");
+                        "uses a pointer from before the flush or change of structure, taken at this line by %s%s: "
+                        "component %s, %zu bytes into the values that begin with that of entity %u (generation %u)",
+                        old->label ? "system " : "the program", old->label ? old->label : "", type->type.name,
+                        (size_t)((const char *)address - old->begin), old->entity.index, old->entity.generation);
     }
     micap_violation(world, "uses a pointer from long before the last flush or change of structure");
 }

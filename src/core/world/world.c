@@ -168,6 +168,11 @@ void mica_world_destroy(mica_world *world)
 {
     if (!world)
         return;
+    if (world->hook_depth || world->frame_depth || world->flushing) {
+        micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
+                   "world_destroy: refused inside a frame, a hook or a handler, which use the world afterwards");
+        return;
+    }
     world->flushing = true; /* changes that hooks record are dropped */
     micap_undo_logs_clear(&world->undo);
     micap_chunks_sweep(world);

@@ -27,8 +27,10 @@ struct micap_queries;
 
 /* See core/entity/create_plan.h. */
 typedef struct micap_create_plans {
-    struct micap_create_plan **chains; /* never NULL: a chain ends with a plan that is for no list */
-    uint32_t mask;                     /* how many chains, less 1 */
+    struct micap_create_plan *
+        *recent; /* by key: the plan that was used last, never NULL: there is one that is for no list */
+    struct micap_create_plan **chains; /* by hash: all plans; a chain ends with the one that is for no list */
+    uint32_t mask;                     /* how many there are of both, less 1 */
     uint32_t count;                    /* of plans */
 } micap_create_plans;
 
@@ -66,6 +68,7 @@ struct mica_world {
     mica_commands refusing;   /* for threads that have no buffer to record into */
     uint32_t recording_depth; /* of mica_defer and of hooks: changes are recorded while it is not 0 */
     uint32_t hook_depth;
+    uint32_t frame_depth; /* of functions that call the program, outside hooks, and use the world afterwards */
     struct micap_mark_log *mark_logs; /* of the indexes of tracked components */
     bool hooks_recorded; /* hooks recorded changes, which are applied when the operation that called them ends */
     bool flushing;
@@ -86,8 +89,9 @@ struct mica_world {
     bool has_dependents;   /* some module has entities that are destroyed with others */
     bool copies;           /* some module copies what it has for entities */
     bool refuses_deaths;   /* some module may refuse to have entities with attachments destroyed */
-    bool sees_deaths;      /* some module is told about destroyed entities that have attachments, */
-    bool sees_every_death; /* or about all of them */
+    bool sees_parents;     /* loops may ask for parents: changing one ends them, as other changes of structure do */
+    bool sees_every_death; /* some module is told about all destroyed entities, */
+    uint32_t sees_deaths;  /* or about those that have attachments: a bit for each module */
 
     micap_memory memory;
     micap_arena arena;

@@ -438,7 +438,11 @@ mica_result mica_requests_handle(mica_requests *requests)
         return micap_fail(requests->world, MICA_ERROR_REFUSED, micap_place_of_call(requests->location),
                           "requests %s: they can't be handled inside a system or their handler",
                           requests->questions->name);
-    return handle(requests);
+    mica_world *world = requests->world;
+    ++world->frame_depth; /* handlers can't destroy it */
+    mica_result result = handle(requests);
+    --world->frame_depth;
+    return result;
 }
 
 mica_stream *mica_requests_stream(mica_requests *requests)

@@ -94,9 +94,13 @@ static const char *problem_of(const mica_world *world, const mica_system_def *de
         return "its .parallel needs .parallel_rows";
     if (!(def->every_seconds >= 0))
         return ".every_seconds must not be negative";
-    for (uint32_t i = 0; i < def->use_count; ++i)
-        if (!!def->uses[i].component + !!def->uses[i].stream + !!def->uses[i].index != 1)
+    for (uint32_t i = 0; i < def->use_count; ++i) {
+        int named = !!def->uses[i].component + !!def->uses[i].stream + !!def->uses[i].index;
+        if (!named)
+            return "one of its .uses is zero: no component, stream or index, perhaps because creating it failed";
+        if (named > 1)
             return "each of its .uses must be either a component, a stream or an index";
+    }
     for (uint32_t i = 0; i < def->use_count; ++i)
         if (def->uses[i].stream && !is_stream_of(world, def->uses[i].stream))
             return "one of its .uses is a stream of another world";
@@ -110,9 +114,8 @@ static mica_result check(micap_flow *flow, const mica_system_def *def, micap_sys
                          const micap_system *replaced)
 {
     mica_world *world = flow->world;
-    if (!def || !def->name)
-        return micap_fail(world, MICA_ERROR_INVALID, def ? def->location : (mica_location){0},
-                          "system: it needs a name");
+    if (!def->name)
+        return micap_fail(world, MICA_ERROR_INVALID, def->location, "system: it needs a name");
     const char *problem = problem_of(world, def);
     if (problem)
         return fail(world, MICA_ERROR_INVALID, def, problem);
@@ -167,6 +170,7 @@ static bool copy_def(mica_world *world, mica_system_def *to, const mica_system_d
 {
     *to = *from;
     to->name = micap_flow_copy_text(world, from->name);
+    to->function_name = NULL; /* that of a module would be gone with it */
     memset(to->before, 0, sizeof to->before);
     memset(to->after, 0, sizeof to->after);
     const void *terms = from->terms, *uses = from->uses;
@@ -293,11 +297,20 @@ mica_system micap_system_add(mica_world *world, const mica_system_def *def, mica
     return system->frame.system;
 }
 
+/* A def whose name may be that of its function. */
+static mica_system_def with_name(const mica_system_def *def)
+{
+    mica_system_def named = def ? *def : (mica_system_def){0};
+    named.name = named.name ? named.name : named.function_name;
+    return named;
+}
+
 mica_system mica_system_add(mica_world *world, const mica_system_def *def)
 {
     if (MICAP_MISSING(NULL, world))
         return (mica_system){0};
-    return micap_system_add(world, def, MICAP_SYSTEM_OF_USER, NULL);
+    mica_system_def named = with_name(def);
+    return micap_system_add(world, &named, MICAP_SYSTEM_OF_USER, NULL);
 }
 
 mica_result micap_system_replace(mica_world *world, mica_system system, const mica_system_def *def)
@@ -350,7 +363,8 @@ mica_result mica_system_replace(mica_world *world, mica_system system, const mic
         return MICA_ERROR_INVALID;
     if (is_of_handlers(world, system, "system_replace"))
         return MICA_ERROR_REFUSED;
-    return micap_system_replace(world, system, def);
+    mica_system_def named = with_name(def);
+    return micap_system_replace(world, system, &named);
 }
 
 bool mica_system_remove(mica_world *world, mica_system system)

@@ -46,6 +46,27 @@ START_TEST(changes_to_the_dead_can_be_ignored)
 }
 END_TEST
 
+START_TEST(destroying_twice_in_one_recording_is_reported_unless_ignored)
+{
+    for (int policy = MICA_DEAD_TARGET_WARN; policy <= MICA_DEAD_TARGET_ERROR; ++policy) {
+        mica_world_def def = mica_world_def_default();
+        def.dead_target = (mica_dead_target)policy;
+        mica_world *world = open_world_with(&heard, def);
+        mica_entity victim = mica_create(world), stale = mica_create(world);
+        mica_destroy(world, stale);
+        mica_defer(world);
+        ck_assert(mica_destroy(world, victim));
+        ck_assert_msg(!mica_destroy(world, victim) && !mica_add(world, victim, Mass), "nothing more is recorded");
+        for (int i = 0; i < 2 && policy != MICA_DEAD_TARGET_IGNORE; ++i)
+            expect_report(&heard, MICA_ERROR_DEAD, "destroyed by an earlier recorded change");
+        ck_assert_msg(!mica_destroy(world, stale), "a stale handle is a mistake under every policy");
+        expect_report(&heard, MICA_ERROR_DEAD, "not alive");
+        ck_assert_msg(mica_flush(world) == MICA_OK && !mica_is_alive(world, victim), "the first one is applied");
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
 START_TEST(changes_to_the_dead_can_refuse_the_whole_flush)
 {
     mica_world_def def = mica_world_def_default();
@@ -103,5 +124,6 @@ START_TEST(a_dead_target_of_a_hook_drops_nothing_of_other_buffers)
 END_TEST
 
 TEST_SUITE(dead_target, changes_to_destroyed_entities_are_reported_with_their_origin,
-           changes_to_the_dead_can_be_ignored, changes_to_the_dead_can_refuse_the_whole_flush,
-           commands_on_the_dead_are_refused_with_their_place, a_dead_target_of_a_hook_drops_nothing_of_other_buffers)
+           changes_to_the_dead_can_be_ignored, destroying_twice_in_one_recording_is_reported_unless_ignored,
+           changes_to_the_dead_can_refuse_the_whole_flush, commands_on_the_dead_are_refused_with_their_place,
+           a_dead_target_of_a_hook_drops_nothing_of_other_buffers)

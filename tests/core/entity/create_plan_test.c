@@ -1,5 +1,6 @@
-/* Entities that are created from many lists of values: each list has a plan, and lists that share a key share a chain of plans. */
+/* Entities that are created from many lists of values: each list has a plan, and of lists that share a key, one is found without a search. */
 #include "support/components.h"
+#include "support/faulty_allocator.h"
 #include "support/reports.h"
 #include "support/test.h"
 
@@ -116,5 +117,61 @@ START_TEST(every_order_of_a_list_gives_the_same_entity)
 }
 END_TEST
 
+enum { TAGS = 12, SETS = 1 << TAGS };
+
+/* A number and the tags of a set, given in rising or falling order. */
+static mica_entity create_with_set(mica_world *world, const mica_component *tags, uint32_t set, bool is_falling)
+{
+    Number number = {set};
+    mica_value values[TAGS + 1] = {{MICA_ID(Number), sizeof number, &number}};
+    uint32_t count = 1;
+    for (uint32_t i = 0; i < TAGS; ++i) {
+        uint32_t tag = is_falling ? TAGS - 1 - i : i;
+        if (set >> tag & 1)
+            values[count++].component = tags[tag];
+    }
+    return mica_create_id(world, values, count);
+}
+
+static bool has_set(const mica_world *world, const mica_component *tags, mica_entity entity, uint32_t set)
+{
+    bool fine = mica_get(world, entity, Number)->value == set;
+    for (uint32_t tag = 0; tag < TAGS; ++tag)
+        fine &= mica_has_id(world, entity, tags[tag]) == (set >> tag & 1);
+    return fine;
+}
+
+/* Thousands of lists, most of which share their first, middle and last component: the second time each has a plan, and nothing is
+ * allocated. */
+START_TEST(thousands_of_lists_are_learned_once)
+{
+    static mica_entity entities[SETS];
+    faulty_allocator memory;
+    faulty_allocator_init(&memory);
+    mica_world *world = open_world_with(&heard, (mica_world_def){.allocator = faulty_allocator_interface(&memory)});
+    mica_component tags[TAGS];
+    for (uint32_t i = 0; i < TAGS; ++i) {
+        char name[16];
+        snprintf(name, sizeof name, "Set%u", i);
+        tags[i] = mica_component_define(
+            world, &(mica_type){.name = name, .kind = MICA_KIND_STRUCT, .storage = MICA_STORAGE_TAG});
+    }
+    uint64_t allocations = 0;
+    for (uint32_t round = 0; round < 4; ++round) {
+        allocations = round == 2 ? memory.allocations : allocations;
+        for (uint32_t i = 0; i < SETS; ++i)
+            entities[i] = create_with_set(world, tags, i * 2654435761u % SETS, round % 2);
+        for (uint32_t i = 0; i < SETS; ++i)
+            ck_assert_msg(has_set(world, tags, entities[i], i * 2654435761u % SETS), "%u in round %u", i, round);
+        for (uint32_t i = 0; i < SETS; ++i)
+            mica_destroy(world, entities[i]);
+    }
+    ck_assert_uint_eq(memory.allocations, allocations);
+    ck_assert_uint_eq(mica_world_get_stats(world).archetype_count, SETS + 1);
+    close_world(world, &heard);
+    faulty_allocator_free(&memory);
+}
+END_TEST
+
 TEST_SUITE(create_plan, lists_that_differ_in_the_middle_keep_apart, archetypes_that_a_restore_forgets_are_found_again,
-           every_order_of_a_list_gives_the_same_entity)
+           every_order_of_a_list_gives_the_same_entity, thousands_of_lists_are_learned_once)

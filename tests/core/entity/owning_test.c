@@ -3,6 +3,9 @@
 #include "support/test.h"
 
 #include "mica/batch.h"
+#include "mica/bulk.h"
+#include "mica/command.h"
+#include "mica/hierarchy.h"
 #include "mica/snapshot.h"
 
 #include <stdlib.h>
@@ -46,6 +49,11 @@ typedef Box Vault;
 MICA_OPAQUE(Vault, (.storage = MICA_STORAGE_SINGLETON, OWNS))
 typedef Box Sealed;
 MICA_COMPONENT_WITH(Sealed, (.destroy_one = box_destroy), size)
+typedef Box Coffer;
+MICA_OPAQUE(Coffer, (.storage = MICA_STORAGE_POOL, .destroy_one = box_destroy))
+typedef Box Purses;
+MICA_POOL_WITH(Purses, (.many = true, .destroy_one = box_destroy), size)
+MICA_TAG(Wanted)
 
 enum { KINDS = 4 };
 
@@ -148,6 +156,47 @@ START_TEST(a_copy_that_fails_destroys_what_was_copied_before)
 }
 END_TEST
 
+static mica_component sealed_kind(uint32_t i)
+{
+    mica_type *const types[3] = {&mica_type_of_Sealed, &mica_type_of_Coffer, &mica_type_of_Purses};
+    return mica_type_id(types[i]);
+}
+
+/* What would have two owners afterwards. */
+START_TEST(values_that_cannot_be_copied_are_given_but_not_cloned)
+{
+    for (uint32_t i = 0; i < 6; ++i) {
+        alive = 0;
+        bool records = i >= 3;
+        mica_world *world = open_world(&heard);
+        Box one = make(1), two = make(2), three = make(3);
+        mica_value given = {sealed_kind(i % 3), sizeof one, &one};
+        mica_entity entity = mica_create_id(world, &given, 1);
+        mica_entity other = mica_create(world, MICA_WITH(Wanted)), third = mica_create(world, MICA_WITH(Wanted));
+        mica_query *wanted = mica_query_create(world, MICA_QUERY(MICA_HAS(Wanted)));
+        if (records)
+            mica_defer(world);
+        ck_assert(mica_is_nil(mica_clone(world, entity)));
+        expect_report(&heard, MICA_ERROR_REFUSED, "clone: component");
+        ck_assert(mica_is_nil(mica_clone_tree(world, entity)));
+        expect_report(&heard, MICA_ERROR_REFUSED, "no copy function");
+        ck_assert_int_eq(mica_add_all_id(wanted, given), MICA_ERROR_REFUSED);
+        expect_report(&heard, MICA_ERROR_REFUSED, "add_all: component");
+        ck_assert(mica_set_id(world, entity, (mica_value){given.component, sizeof two, &two}));
+        ck_assert(mica_set_id(world, other, (mica_value){given.component, sizeof three, &three}));
+        ck_assert_int_eq(mica_add_all_id(wanted, (mica_value){given.component, 0, NULL}), MICA_OK); /* zero */
+        if (records)
+            ck_assert_int_eq(mica_flush(world), MICA_OK);
+        expect_content(world, entity, given.component, 2);
+        expect_content(world, other, given.component, 3);
+        ck_assert_ptr_null(((const Box *)mica_get_id(world, third, given.component))->content);
+        ck_assert_int_eq(alive, 2);
+        close_world(world, &heard);
+        ck_assert_int_eq(alive, 0);
+    }
+}
+END_TEST
+
 static void destruct_none(void *values, uint32_t count, void *context)
 {
     (void)values, (void)count, (void)context;
@@ -173,4 +222,5 @@ START_TEST(functions_for_one_value_and_for_several_do_not_mix)
 END_TEST
 
 TEST_SUITE(owning, every_value_is_copied_and_destroyed_once_in_every_storage, a_singleton_is_destroyed_with_its_world,
-           a_copy_that_fails_destroys_what_was_copied_before, functions_for_one_value_and_for_several_do_not_mix)
+           a_copy_that_fails_destroys_what_was_copied_before, values_that_cannot_be_copied_are_given_but_not_cloned,
+           functions_for_one_value_and_for_several_do_not_mix)

@@ -1,12 +1,18 @@
 /* Order: queries that walk in the order of a component, and rows that are put in order where they lie. */
 #include "support/components.h"
+#include "support/random.h"
 #include "support/reports.h"
 #include "support/test.h"
+
+#include "mica/snapshot.h"
 
 #include <string.h>
 
 typedef struct Spread { float a, b; } Spread;
 MICA_COMPONENT_WITH(Spread, (.split = true), a, b)
+
+typedef struct Rank { uint32_t value; } Rank;
+MICA_POOL(Rank, value)
 
 static reports heard;
 static uint32_t comparisons;
@@ -275,8 +281,104 @@ START_TEST(sorting_rows_by_what_has_no_order_is_refused)
 }
 END_TEST
 
+/* After a change the last order is nearly right: one comparison for each row, and few to find the place of what changed. */
+START_TEST(a_change_is_sorted_with_few_comparisons)
+{
+    enum { CROWD = 20000 };
+    mica_world *world = open_world(&heard);
+    static mica_entity crowd[CROWD];
+    for (uint32_t i = 0; i < CROWD; ++i)
+        crowd[i] = mica_create(world, MICA_WITH(Number, {i * 7919 % CROWD * 2}));
+    mica_query *query = mica_query_create(world, MICA_QUERY_SORTED(Number, by_number, NULL, MICA_READ(Number)));
+    ck_assert(!mica_is_nil(mica_query_first(query)));
+    for (uint32_t kind = 0; kind < 5; ++kind) {
+        comparisons = 0;
+        switch (kind) {
+        case 0: mica_write(world, crowd[CROWD / 2], Number)->value = 1; break;
+        case 1: mica_write(world, crowd[CROWD / 3], Number)->value = 2 * CROWD; break;
+        case 2: mica_create(world, MICA_WITH(Number, {CROWD + 1})); break;
+        case 3: mica_destroy(world, crowd[CROWD / 4]); break;
+        default: mica_add(world, crowd[7], Frozen);
+        }
+        uint32_t last = 0;
+        for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
+            for (uint32_t i = 0; i < view.count; ++i) {
+                uint32_t value = ((const Number *)mica_view_read_at(&view, 0))[i].value;
+                ck_assert_msg(value >= last, "%u comes after %u", value, last);
+                last = value;
+            }
+        ck_assert_msg(comparisons < CROWD + CROWD / 4, "change %u takes %u comparisons", kind, comparisons);
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
+/* Changes values and what lies where. */
+static void change_at_random(random_source *random, mica_world *world)
+{
+    for (uint32_t left = random_below(random, 8); left; --left) {
+        mica_entity *entity = &entities[random_below(random, MANY)];
+        switch (random_below(random, 8)) {
+        case 0: mica_destroy(world, *entity); break;
+        case 1: mica_add(world, *entity, Frozen); break;
+        case 2: mica_remove(world, *entity, Frozen); break;
+        case 3: mica_set(world, *entity, Rank, {random_below(random, 40)}); break;
+        case 4: mica_remove(world, *entity, Rank); break;
+        case 5: mica_world_trim(world); break;
+        default: mica_set(world, *entity, Number, {random_below(random, 40)});
+        }
+        if (!mica_is_alive(world, *entity))
+            *entity = mica_create(world, MICA_WITH(Number, {random_below(random, 40)}),
+                                  MICA_WITH(Rank, {random_below(random, 40)}));
+    }
+}
+
+/* A kept order, updated change by change, is that of a query that sorts for the first time. */
+static void require_order_of_first_time(mica_world *world, mica_query *kept, const mica_query_def *def)
+{
+    static mica_entity met[MANY], expected[MANY];
+    static uint32_t numbers[MANY];
+    mica_query *first_time = mica_query_create(world, def);
+    uint32_t count = walk(first_time, expected, numbers);
+    ck_assert_uint_eq(walk(kept, met, numbers), count);
+    for (uint32_t i = 0; i < count; ++i)
+        ck_assert_msg(mica_same(met[i], expected[i]), "place %u of %u", i, count);
+    mica_query_destroy(first_time);
+}
+
+START_TEST(an_updated_order_is_the_order_of_the_first_time)
+{
+    random_source random = {setting_from_environment("SEED", 11)};
+    mica_world *world = open_world_of_small_chunks(&heard);
+    crowd_create(world);
+    const mica_query_def *by_value = MICA_QUERY_SORTED(Number, by_number, NULL, MICA_READ(Number));
+    const mica_query_def *by_rank = MICA_QUERY_SORTED(Rank, by_number, NULL, MICA_READ(Rank), MICA_READ(Number));
+    mica_query *values = mica_query_create(world, by_value), *ranks = mica_query_create(world, by_rank);
+    mica_snapshot before = {0};
+    static mica_entity entities_before[MANY];
+    for (uint32_t round = 0; round < 300; ++round) {
+        change_at_random(&random, world);
+        if (round % 64 == 10) {
+            before = mica_snapshot_take(world);
+            memcpy(entities_before, entities, sizeof entities);
+        }
+        if (round % 64 == 40) {
+            ck_assert_int_eq(mica_snapshot_restore(world, before), MICA_OK);
+            mica_snapshot_drop(world, before);
+            memcpy(entities, entities_before, sizeof entities);
+        }
+        if (random_one_in(&random, 20))
+            mica_query_sort_rows(values, MICA_ID(Number), by_number, NULL);
+        require_order_of_first_time(world, values, by_value);
+        require_order_of_first_time(world, ranks, by_rank);
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
 TEST_SUITE(query_sort, a_sorted_query_walks_in_order_across_archetypes, a_sorted_query_without_rows_shows_nothing,
            equal_values_come_in_the_order_they_lie, the_order_is_kept_and_made_anew_only_after_a_change,
            writing_another_column_does_not_sort_again, a_sorted_query_can_write_and_pass_over_what_is_off,
            an_order_by_what_the_query_does_not_show_is_refused, sorting_rows_is_stable_and_keeps_every_look_up,
-           sorting_rows_moves_owned_values, sorting_rows_by_what_has_no_order_is_refused)
+           sorting_rows_moves_owned_values, sorting_rows_by_what_has_no_order_is_refused,
+           a_change_is_sorted_with_few_comparisons, an_updated_order_is_the_order_of_the_first_time)

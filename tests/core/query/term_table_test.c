@@ -5,6 +5,7 @@
 #include "../../support/test.h"
 
 #include "mica/flow.h"
+#include "mica/hierarchy.h"
 #include "mica/mica.h"
 #include "mica/relation.h"
 
@@ -61,6 +62,7 @@ static const storage storages[] = {
     {"singleton", &mica_type_of_Single},
     {"relation", &mica_type_of_Edge},
     {"relation without fields", &mica_type_of_BareEdge},
+    {"hierarchy (`mica_child_of`)", &mica_type_of_mica_child_of},
 };
 
 typedef enum term_kind {
@@ -151,7 +153,9 @@ static void give(scene *scene, mica_entity entity, uint32_t number)
     const mica_type *type = scene->storage->type;
     mica_component id = mica_type_id(scene->storage->type);
     uint32_t value[2] = {number, 0};
-    if (type->relation)
+    if (type->parents)
+        REQUIRE(mica_set_parent(scene->world, entity, scene->hub) == MICA_OK);
+    else if (type->relation)
         REQUIRE(mica_relate_id(scene->world, entity, id, scene->hub) || !type->size_bytes);
     else if (type->storage != MICA_STORAGE_SINGLETON)
         REQUIRE(mica_set_id(scene->world, entity, (mica_value){id, 0, has_data(scene->storage) ? value : NULL}) ||
@@ -387,9 +391,9 @@ static void make_page(page *page)
 {
     append(page, "# Terms and storages\n\nWhich terms of [queries](guide/queries.md) work with which components: in "
                  "loops, `mica_query_count`, "
-                 "`mica_query_first`,\n`mica_query_matches`, systems, and filters of observers. What does not work is "
-                 "rejected with a report when the "
-                 "query, system or\nobserver is created; the number says why. A test writes this page.\n\n| term |");
+                 "`mica_query_first`,\n`mica_query_matches`, systems, and filters of observers. "
+                 "Combinations that do not work are rejected with a report when the query, system or\nobserver is "
+                 "created; the number says why. A test writes this page.\n\n| term |");
     for (uint32_t i = 0; i < sizeof storages / sizeof *storages; ++i) {
         append(page, " ");
         append(page, storages[i].name);

@@ -8,6 +8,7 @@
 
 #include "core/storage/rows.h"
 #include "core/world/world.h"
+#include "mica/hash.h"
 #include "mica/snapshot.h"
 
 #include <string.h>
@@ -354,7 +355,40 @@ START_TEST(a_record_far_after_the_others_is_not_in_the_array)
 }
 END_TEST
 
+static void claim_number(mica_world *world, mica_entity entity, uint32_t value)
+{
+    mica_entity any = mica_create(world, MICA_WITH(Number, {0}));
+    micap_archetype *archetype = micap_locate(world, any).chunk->archetype;
+    ck_assert(micap_entities_reserve_at(world, entity.index) && micap_rows_reserve(world, archetype, 1));
+    micap_entities_claim(world, &entity, 1);
+    micap_rows_commit(world, micap_rows_next(archetype), entity);
+    ++world->structure;
+    mica_write(world, entity, Number)->value = value;
+}
+
+/* A page before the last one that did not exist when the snapshot was taken. */
+START_TEST(slots_of_a_page_that_came_after_a_snapshot_are_unused_when_it_is_restored)
+{
+    mica_world *world = open_world(&heard);
+    const mica_entity far = {20 * MICAP_PAGE_RECORDS, 2}, between = {7 * MICAP_PAGE_RECORDS + 3, 4};
+    claim_number(world, far, 1);
+    mica_snapshot snapshot = mica_snapshot_take(world);
+    for (uint32_t round = 0; round < 3; ++round) {
+        uint64_t hash = mica_world_hash(world);
+        claim_number(world, between, 5);
+        expect_number(world, between, 5);
+        ck_assert_int_eq(mica_snapshot_restore(world, snapshot), MICA_OK);
+        ck_assert_uint_eq(*micap_record_at(&world->entities, between.index), 0);
+        ck_assert(!mica_is_alive(world, between));
+        ck_assert_uint_eq(mica_world_hash(world), hash);
+        expect_number(world, far, 1);
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
 TEST_SUITE(entity_index, a_record_far_after_the_others_is_not_in_the_array,
            records_of_buffers_that_overflow_are_found_before_and_after_they_move,
+           slots_of_a_page_that_came_after_a_snapshot_are_unused_when_it_is_restored,
            a_slot_whose_generations_are_used_up_is_given_out_no_more, handles_are_never_returned_twice,
            without_indices_nothing_is_created_until_something_dies)

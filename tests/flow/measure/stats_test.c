@@ -88,6 +88,47 @@ START_TEST(what_systems_did_is_counted_frame_by_frame)
 }
 END_TEST
 
+/* Many times the work of count_up per row, also where the thread sanitizer makes the access to a row expensive. */
+static void count_slowly(mica_view *view)
+{
+    Number *number = mica_view_write(view, Number);
+    for (uint32_t i = 0; i < view->count; ++i)
+        for (volatile uint32_t turn = 0; turn < 150; ++turn)
+            number[i].value += turn;
+}
+
+/* Only some slices are timed: what is reported fits into the frame, and the slower system has the larger part. */
+START_TEST(the_time_of_a_job_is_divided_among_its_systems)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_flow_def def = mica_flow_def_default();
+    def.worker_count = 1;
+    mica_flow_configure(world, &def);
+    for (uint32_t i = 0; i < 200000; ++i)
+        mica_create(world, MICA_WITH(Number, {0}));
+    mica_system_add(world, MICA_SYSTEM(count_up, MICA_WRITE(Number)));
+    mica_system_add(world, MICA_SYSTEM(count_slowly, MICA_WRITE(Number)));
+    mica_stats_enable(world, 20);
+    for (int frame = 0; frame < 20; ++frame)
+        mica_step(world, 0);
+    mica_system_stats fast, slow;
+    ck_assert(mica_stats_get_system_total(world, mica_system_find(world, "count_up"), &fast));
+    ck_assert(mica_stats_get_system_total(world, mica_system_find(world, "count_slowly"), &slow));
+    ck_assert_uint_eq(fast.fused_with, 2);
+    ck_assert_uint_eq(fast.entities, 20 * 200000);
+    ck_assert_uint_eq(fast.slices, slow.slices);
+    ck_assert_uint_gt(fast.slices, 20);
+    ck_assert(fast.time_ns > 0 && slow.time_ns > 2 * fast.time_ns);
+    for (uint32_t ago = 0; ago < 20; ++ago) {
+        mica_frame_stats frame;
+        ck_assert(mica_stats_get_frame(world, ago, &frame));
+        ck_assert(frame.busy_ns > frame.time_ns / 4 && frame.busy_ns <= frame.time_ns);
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(recorded_changes_are_counted)
 {
     reports heard;
@@ -435,9 +476,9 @@ START_TEST(running_out_of_memory_only_costs_the_measurement)
 }
 END_TEST
 
-TEST_SUITE(stats, what_systems_did_is_counted_frame_by_frame, recorded_changes_are_counted,
-           a_table_has_a_line_per_system_in_the_order_they_run, a_trace_has_an_event_per_piece_of_work,
-           a_trace_is_not_stopped_inside_a_frame, a_trace_that_cannot_be_written_is_reported,
-           a_frame_is_watched_system_by_system, a_trace_is_written_to_an_open_file,
-           a_part_of_a_trace_names_its_process_and_what_is_missing, a_watched_frame_needs_memory,
-           running_out_of_memory_only_costs_the_measurement)
+TEST_SUITE(stats, what_systems_did_is_counted_frame_by_frame, the_time_of_a_job_is_divided_among_its_systems,
+           recorded_changes_are_counted, a_table_has_a_line_per_system_in_the_order_they_run,
+           a_trace_has_an_event_per_piece_of_work, a_trace_is_not_stopped_inside_a_frame,
+           a_trace_that_cannot_be_written_is_reported, a_frame_is_watched_system_by_system,
+           a_trace_is_written_to_an_open_file, a_part_of_a_trace_names_its_process_and_what_is_missing,
+           a_watched_frame_needs_memory, running_out_of_memory_only_costs_the_measurement)

@@ -43,6 +43,11 @@ static void count_once(const mica_frame *frame)
     rows += (uint32_t)mica_query_count(frame->query);
 }
 
+static void count_again(const mica_frame *frame)
+{
+    count_once(frame);
+}
+
 static mica_world *open_flow(reports *heard, uint32_t workers)
 {
     calls = rows = 0;
@@ -65,12 +70,13 @@ START_TEST(every_kind_of_system_gets_what_it_asks_for)
     mica_system_add(world, MICA_SYSTEM_WITH(add_one_each, (.context = &extra), MICA_READ(Clock), MICA_WRITE(Number)));
     mica_system_add(world, MICA_SYSTEM(add_one_columns, MICA_WRITE(Number), MICA_HAS(Frozen)));
     mica_system_add(world, MICA_SYSTEM(add_mass_each, MICA_WRITE(Number), MICA_MAYBE_READ(Mass), MICA_HAS(Frozen)));
-    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(count_once, (MICA_TERMS(MICA_READ(Number)))));
+    mica_system_add(world, MICA_SYSTEM(count_once, MICA_READ(Number)));
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(count_again, (MICA_TERMS(MICA_READ(Number)))));
     ck_assert_int_eq(mica_step(world, 1), MICA_OK);
     ck_assert_uint_eq(mica_get(world, one, Number)->value, 1 + 1 + 110 + 1 + 1000);
     ck_assert_uint_eq(mica_get(world, two, Number)->value, 2 + 1 + 110);
-    ck_assert_uint_eq(calls, 1);
-    ck_assert_uint_eq(rows, 2);
+    ck_assert_uint_eq(calls, 2);
+    ck_assert_uint_eq(rows, 4);
     close_world(world, &heard);
 }
 END_TEST
@@ -455,7 +461,24 @@ START_TEST(a_system_that_fails_half_way_keeps_what_it_did_and_stops_no_other)
 }
 END_TEST
 
-TEST_SUITE(system, the_output_of_a_system_is_a_singleton_that_stays_where_it_is,
+START_TEST(systems_of_one_function_have_names_of_their_own)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_system first = mica_system_add(world, MICA_SYSTEM_ONCE(count_once));
+    ck_assert_uint_eq(mica_system_add(world, MICA_SYSTEM_ONCE(count_once)).id, 0);
+    expect_report(&heard, MICA_ERROR_EXISTS, "count_once: another system has this name");
+    mica_system second = mica_system_add(world, MICA_SYSTEM_WITH(count_once, (.name = "second"), MICA_READ(Position)));
+    ck_assert_str_eq(mica_system_name(world, first), "count_once");
+    ck_assert_str_eq(mica_system_name(world, second), "second");
+    ck_assert_int_eq(mica_system_replace(world, second, MICA_SYSTEM_ONCE_WITH(count_once, (.name = "third"))), MICA_OK);
+    ck_assert_str_eq(mica_system_name(world, second), "third");
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(system, systems_of_one_function_have_names_of_their_own,
+           the_output_of_a_system_is_a_singleton_that_stays_where_it_is,
            a_system_that_fails_half_way_keeps_what_it_did_and_stops_no_other,
            every_kind_of_system_gets_what_it_asks_for, no_entities_and_fewer_than_workers_are_fine,
            splits_show_every_row_once_in_pieces_of_the_size_asked_for, changes_inside_a_system_are_made_after_its_phase,
