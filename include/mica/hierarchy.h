@@ -25,12 +25,23 @@
  *     mica_find(world, "car/wheel");
  *
  * A stale handle has no parent, children or siblings; linking it is reported.
+ *
+ * The links are also the edges of a relation (mica/relation.h), mica_child_of, from each child to its parent. Terms of queries can be about
+ * it as about any other relation, in C and as text:
+ *
+ *     MICA_HAS(mica_child_of, .target = mica_fixed(car))                         the children of a car
+ *     MICA_READ(Position, .up = MICA_ID(mica_child_of))                          the position of the nearest ancestor that has one
+ *     Wheel, mica_child_of($this, $car), Car($car), !Broken(up mica_child_of)
+ *
+ * Functions that read edges work too. It has no table of its own: what changes edges is refused, as are hooks, observers, indexes and
+ * partitions; use the functions below.
  */
 #ifndef MICA_HIERARCHY_H
 #define MICA_HIERARCHY_H
 
 #include "mica/command.h"
 #include "mica/name.h"
+#include "mica/relation.h"
 
 MICA_BEGIN
 
@@ -164,6 +175,10 @@ MICA_END
 #define mica_create_child(world, ...) MICA_JOIN_(MICA_CREATE_CHILD_, MICA_ONE_OR_MORE_(__VA_ARGS__))(world, __VA_ARGS__)
 #define MICA_CREATE_CHILD_1(world, parent) mica_create_child_id((world), (parent), NULL, 0)
 #define MICA_CREATE_CHILD_2(world, parent, ...) mica_create_child_id((world), (parent), MICA_VALUES_(__VA_ARGS__))
+
+#ifndef __cplusplus
+MICA_RELATION_WITH(mica_child_of, (.exclusive = true, .acyclic = true, .parents = true))
+#endif
 
 #define mica_command_set_parent(commands, child, parent)                                                               \
     mica_command_set_parent_id((commands), (child), (parent), MICA_HERE)

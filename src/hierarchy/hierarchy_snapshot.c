@@ -4,22 +4,25 @@
 #include "hierarchy/hierarchy_module.h"
 #include "hierarchy/transform_propagation.h"
 
-static uint32_t used_in(const micap_link *links)
+/* Adds what links are to the counts of their page and of all pages, or takes it away. */
+static void count_links(micap_hierarchy *hierarchy, uint32_t page, const micap_link *links, uint32_t step)
 {
-    uint32_t used = 0;
-    for (uint32_t i = 0; i < MICAP_LINKS_SAVED; ++i)
-        used += links[i].generation != 0;
-    return used;
+    for (uint32_t i = 0; i < MICAP_LINKS_SAVED; ++i) {
+        hierarchy->pages[page].used_count += links[i].generation ? step : 0;
+        hierarchy->child_count += links[i].parent ? step : 0;
+        hierarchy->parent_count += links[i].first_child ? step : 0;
+    }
 }
 
 void micap_hierarchy_load_kept(mica_world *world, void *state, const micap_undo_entry *kept)
 {
     (void)world;
-    const micap_hierarchy *hierarchy = state;
-    uint32_t first = (uint32_t)kept->key * MICAP_LINKS_SAVED;
+    micap_hierarchy *hierarchy = state;
+    uint32_t first = (uint32_t)kept->key * MICAP_LINKS_SAVED, page = first >> MICAP_LINK_PAGE_SHIFT;
     micap_link *links = micap_link_at(hierarchy, first);
-    hierarchy->pages[first >> MICAP_LINK_PAGE_SHIFT].used_count += used_in(kept->data) - used_in(links);
+    count_links(hierarchy, page, links, UINT32_MAX); /* minus one */
     memcpy(links, kept->data, kept->bytes);
+    count_links(hierarchy, page, links, 1);
 }
 
 void micap_hierarchy_keep_again(mica_world *world, void *state, const micap_undo_entry *kept)
@@ -85,6 +88,8 @@ bool micap_hierarchy_clone(mica_world *to, const void *state)
         if (from->pages[page].used_count && !micap_links_reserve(hierarchy, page << MICAP_LINK_PAGE_SHIFT))
             return false;
     hierarchy->orphans = from->orphans;
+    hierarchy->child_count = from->child_count;
+    hierarchy->parent_count = from->parent_count;
     for (uint32_t page = 0; page < hierarchy->page_count; ++page) {
         uint32_t used_count = from->pages[page].used_count;
         if (used_count)

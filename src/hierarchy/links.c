@@ -20,19 +20,42 @@ bool micap_links_add_page(micap_hierarchy *hierarchy, uint32_t index)
     return true;
 }
 
+static MICAP_COLD void save_neighbours(const micap_hierarchy *hierarchy, uint32_t previous, uint32_t next)
+{
+    if (previous)
+        micap_links_save(hierarchy, previous);
+    if (next)
+        micap_links_save(hierarchy, next);
+}
+
 void micap_link_attach(micap_hierarchy *hierarchy, mica_entity child, mica_entity parent, uint32_t before)
 {
     micap_link *link = micap_link_claim(hierarchy, child);
     micap_link *above = micap_link_claim(hierarchy, parent);
     MICAP_ASSERT_HOT(!link->parent, "an entity that is attached has no parent");
     uint32_t previous = before ? micap_link_at(hierarchy, before)->previous : above->last_child;
+    if (MICAP_UNLIKELY(hierarchy->world->undo.before))
+        save_neighbours(hierarchy, previous, before);
     link->parent = parent.index;
     link->next = before;
     link->previous = previous;
-    *(previous ? &micap_link_change(hierarchy, previous)->next : &above->first_child) = child.index;
-    *(before ? &micap_link_change(hierarchy, before)->previous : &above->last_child) = child.index;
-    ++above->child_count;
+    *(previous ? &micap_link_at(hierarchy, previous)->next : &above->first_child) = child.index;
+    *(before ? &micap_link_at(hierarchy, before)->previous : &above->last_child) = child.index;
+    hierarchy->parent_count += !above->child_count++;
+    ++hierarchy->child_count;
+    hierarchy->world->structure += hierarchy->world->sees_parents;
     micap_link_add_relinked(hierarchy, child);
+}
+
+/* An entity has fewer children. */
+static inline void lose_children(micap_hierarchy *hierarchy, uint32_t index, micap_link *link, uint32_t count)
+{
+    hierarchy->child_count -= count;
+    link->child_count -= count;
+    if (link->child_count)
+        return;
+    --hierarchy->parent_count;
+    micap_link_release_empty(hierarchy, index, link);
 }
 
 /* Removes an entity from the list of its siblings. Its own link is unchanged. */
@@ -41,8 +64,7 @@ static void leave_parent(micap_hierarchy *hierarchy, const micap_link *link)
     micap_link *above = micap_link_change(hierarchy, link->parent);
     *(link->previous ? &micap_link_change(hierarchy, link->previous)->next : &above->first_child) = link->next;
     *(link->next ? &micap_link_change(hierarchy, link->next)->previous : &above->last_child) = link->previous;
-    if (--above->child_count == 0)
-        micap_link_release_empty(hierarchy, link->parent, above);
+    lose_children(hierarchy, link->parent, above, 1);
 }
 
 void micap_link_detach(micap_hierarchy *hierarchy, uint32_t child)
@@ -55,10 +77,13 @@ void micap_link_detach(micap_hierarchy *hierarchy, uint32_t child)
     leave_parent(hierarchy, link);
     link->parent = link->next = link->previous = 0;
     micap_link_release_empty(hierarchy, child, link);
+    hierarchy->world->structure += hierarchy->world->sees_parents;
 }
 
 static MICAP_COLD void leave_children(micap_hierarchy *hierarchy, const micap_link *link)
 {
+    hierarchy->child_count -= link->child_count;
+    --hierarchy->parent_count;
     for (uint32_t child = link->first_child, next; child; child = next) {
         micap_link *orphan = micap_link_change(hierarchy, child);
         next = orphan->next;
@@ -68,48 +93,37 @@ static MICAP_COLD void leave_children(micap_hierarchy *hierarchy, const micap_li
     }
 }
 
-/* How many of these entities, of which the first has a link, are siblings that follow each other. */
-static uint32_t count_siblings(const micap_hierarchy *hierarchy, const mica_entity *entities, uint32_t count)
+/* Clears the links of siblings that follow each other in a list, of which the first has a link, and takes them out of the list of their
+ * parent together. Returns how many. */
+static uint32_t remove_siblings(micap_hierarchy *hierarchy, const mica_entity *entities, uint32_t count)
 {
-    uint32_t siblings = 1;
-    for (const micap_link *link = micap_link_at(hierarchy, entities[0].index);
-         siblings < count && link->next && link->next == entities[siblings].index; ++siblings)
-        link = micap_link_at(hierarchy, link->next);
-    return siblings;
-}
-
-/* Takes siblings that follow each other out of the list of their parent. Their own links are unchanged. */
-static void leave_parent_together(micap_hierarchy *hierarchy, const mica_entity *siblings, uint32_t count)
-{
-    const micap_link *first = micap_link_at(hierarchy, siblings[0].index);
-    const micap_link *last = micap_link_at(hierarchy, siblings[count - 1].index);
-    micap_link *above = micap_link_change(hierarchy, first->parent);
-    *(first->previous ? &micap_link_change(hierarchy, first->previous)->next : &above->first_child) = last->next;
-    *(last->next ? &micap_link_change(hierarchy, last->next)->previous : &above->last_child) = first->previous;
-    above->child_count -= count;
-    if (above->child_count == 0)
-        micap_link_release_empty(hierarchy, first->parent, above);
+    const micap_link first = *micap_link_at(hierarchy, entities[0].index);
+    uint32_t removed = 0, next;
+    do {
+        uint32_t index = entities[removed].index;
+        micap_link *link = micap_link_change(hierarchy, index);
+        if (MICAP_UNLIKELY(link->first_child))
+            leave_children(hierarchy, link);
+        next = link->next;
+        *link = micap_link_none;
+        --hierarchy->pages[index >> MICAP_LINK_PAGE_SHIFT].used_count;
+    } while (++removed < count && next == entities[removed].index);
+    if (!first.parent)
+        return removed;
+    micap_link *above = micap_link_change(hierarchy, first.parent);
+    *(first.previous ? &micap_link_change(hierarchy, first.previous)->next : &above->first_child) = next;
+    *(next ? &micap_link_change(hierarchy, next)->previous : &above->last_child) = first.previous;
+    lose_children(hierarchy, first.parent, above, removed);
+    return removed;
 }
 
 /* Siblings that die together leave their parent together: a tree is destroyed list by list. */
 void micap_links_remove(micap_hierarchy *hierarchy, const mica_entity *entities, uint32_t count)
 {
-    for (uint32_t begin = 0, end; begin < count; begin = end) {
-        end = begin + 1;
-        const micap_link *first = micap_link_of(hierarchy, entities[begin]);
-        if (first == &micap_link_none)
-            continue;
-        end = begin + count_siblings(hierarchy, entities + begin, count - begin);
-        if (first->parent)
-            leave_parent_together(hierarchy, entities + begin, end - begin);
-        for (uint32_t i = begin; i < end; ++i) {
-            micap_link *link = micap_link_change(hierarchy, entities[i].index);
-            if (link->first_child)
-                leave_children(hierarchy, link);
-            *link = micap_link_none;
-            --hierarchy->pages[entities[i].index >> MICAP_LINK_PAGE_SHIFT].used_count;
-        }
-    }
+    for (uint32_t begin = 0; begin < count;)
+        begin += micap_link_of(hierarchy, entities[begin]) == &micap_link_none
+                     ? 1
+                     : remove_siblings(hierarchy, entities + begin, count - begin);
 }
 
 mica_entity *micap_links_copy_children(mica_world *world, mica_entity parent, uint32_t count, uint32_t more)
@@ -188,6 +202,18 @@ static uint64_t count_tree(const micap_hierarchy *hierarchy, uint32_t root)
     return count;
 }
 
+static bool check_counts(const micap_hierarchy *hierarchy)
+{
+    uint32_t children = 0, parents = 0;
+    for (uint32_t page = 0; page < hierarchy->page_count; ++page)
+        for (uint32_t i = 0; hierarchy->pages[page].links && i < MICAP_LINK_PAGE; ++i) {
+            children += hierarchy->pages[page].links[i].parent != 0;
+            parents += hierarchy->pages[page].links[i].first_child != 0;
+        }
+    return (children == hierarchy->child_count && parents == hierarchy->parent_count) ||
+           broken(hierarchy, "children and parents are counted", children);
+}
+
 bool micap_links_validate(const micap_hierarchy *hierarchy)
 {
     uint64_t link_count = 0, reached = 0;
@@ -208,5 +234,7 @@ bool micap_links_validate(const micap_hierarchy *hierarchy)
             if (link->generation && !link->parent)
                 reached += count_tree(hierarchy, page << MICAP_LINK_PAGE_SHIFT | i);
         }
-    return reached == link_count || broken(hierarchy, "every link is below a root", (uint32_t)reached);
+    if (reached != link_count)
+        return broken(hierarchy, "every link is below a root", (uint32_t)reached);
+    return check_counts(hierarchy);
 }

@@ -44,7 +44,9 @@ typedef struct micap_hierarchy {
     micap_link_page *pages;
     uint32_t page_count;
     uint32_t page_capacity;
-    micap_arena arena; /* the pages */
+    micap_arena arena;     /* the pages */
+    uint32_t child_count;  /* entities that have a parent */
+    uint32_t parent_count; /* and that have children */
     mica_orphans orphans;
     struct micap_transforms *transforms; /* NULL until the first update */
     mica_entity
@@ -107,13 +109,18 @@ static inline void micap_link_add_relinked(micap_hierarchy *hierarchy, mica_enti
     ++hierarchy->relinked_count;
 }
 
-/* Makes sure that the page of an index exists. False if memory is short. */
+/* Whether the page of an index exists. */
+static inline bool micap_links_have_page(const micap_hierarchy *hierarchy, uint32_t index)
+{
+    uint32_t page = index >> MICAP_LINK_PAGE_SHIFT;
+    return MICAP_LIKELY(page < hierarchy->page_count && hierarchy->pages[page].links);
+}
+
+/* Makes sure that it does. False if memory is short. */
 MICAP_COLD bool micap_links_add_page(micap_hierarchy *hierarchy, uint32_t index);
 static inline bool micap_links_reserve(micap_hierarchy *hierarchy, uint32_t index)
 {
-    uint32_t page = index >> MICAP_LINK_PAGE_SHIFT;
-    return MICAP_LIKELY(page < hierarchy->page_count && hierarchy->pages[page].links) ||
-           micap_links_add_page(hierarchy, index);
+    return micap_links_have_page(hierarchy, index) || micap_links_add_page(hierarchy, index);
 }
 
 /* Returns the link of an entity, whose page exists, and marks it as used. */

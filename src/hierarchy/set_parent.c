@@ -134,29 +134,58 @@ static mica_entity record_child(mica_commands *commands, mica_entity parent, con
     return change->entity;
 }
 
+/* Makes sure that the child that is created next and its parent can be linked. False with a report if memory is short. */
+static MICAP_NOINLINE bool reserve_links(micap_hierarchy *hierarchy, mica_entity parent)
+{
+    mica_world *world = hierarchy->world;
+    uint32_t index;
+    if (micap_entity_peek(world, &world->entities, &index) && micap_links_reserve(hierarchy, index) &&
+        micap_links_reserve(hierarchy, parent.index))
+        return true;
+    micap_fail_memory(world, "create_child");
+    return false;
+}
+
+/* Whether a handle is ready, and so are the links. */
+static inline bool links_are_ready(const micap_hierarchy *hierarchy, mica_entity parent)
+{
+    const micap_entities *entities = &hierarchy->world->entities;
+    return MICAP_LIKELY(micap_entity_is_ready(entities)) &&
+           micap_links_have_page(hierarchy, micap_entity_peek_ready(entities)) &&
+           micap_links_have_page(hierarchy, parent.index);
+}
+
+/* The creation failed, or more has happened: hooks may have destroyed or linked the entities. */
+static MICAP_NOINLINE mica_entity link_if_alive(micap_hierarchy *hierarchy, mica_entity child, mica_entity parent)
+{
+    mica_world *world = hierarchy->world;
+    if (!mica_is_alive(world, child) || !mica_is_alive(world, parent))
+        return child;
+    if (!micap_link_of(hierarchy, child)->generation)
+        micap_link_attach(hierarchy, child, parent, 0);
+    else if (mica_is_nil(mica_parent(world, child)))
+        mica_set_parent(world, child, parent);
+    return child;
+}
+
 mica_entity mica_create_child_id(mica_world *world, mica_entity parent, const mica_value *values, uint32_t count)
 {
     if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, values, count))
         return mica_nil();
     if (MICAP_UNLIKELY(world->recording_depth))
         return record_child(micap_recorder(world), parent, values, count);
-    micap_hierarchy *hierarchy = expect_row(world, parent) ? micap_hierarchy_require(world) : NULL;
-    if (!hierarchy)
+    micap_row spot;
+    if (MICAP_UNLIKELY(!micap_locate_row(world, parent, &spot) && !expect_row(world, parent)))
         return mica_nil();
-    uint32_t index;
-    if (MICAP_UNLIKELY(!micap_entity_peek(world, &world->entities, &index) || !micap_links_reserve(hierarchy, index) ||
-                       !micap_links_reserve(hierarchy, parent.index))) {
-        micap_fail_memory(world, "create_child");
+    micap_hierarchy *hierarchy = micap_hierarchy_require(world);
+    if (MICAP_UNLIKELY(!hierarchy || (!links_are_ready(hierarchy, parent) && !reserve_links(hierarchy, parent))))
         return mica_nil();
-    }
+    uint64_t structure = world->structure + 1;
     mica_entity child = mica_create_id(world, values, count);
-    if (MICAP_UNLIKELY(!mica_is_alive(world, child) ||
-                       !mica_is_alive(world, parent))) /* hooks may have destroyed them */
-        return child;
-    if (MICAP_LIKELY(!micap_link_of(hierarchy, child)->generation))
-        micap_link_attach(hierarchy, child, parent, 0);
-    else if (mica_is_nil(mica_parent(world, child)))
-        mica_set_parent(world, child, parent);
+    if (MICAP_UNLIKELY(world->structure != structure || mica_is_nil(child) ||
+                       micap_link_at(hierarchy, child.index)->generation))
+        return link_if_alive(hierarchy, child, parent);
+    micap_link_attach(hierarchy, child, parent, 0);
     return child;
 }
 

@@ -5,6 +5,7 @@
 #include "base/bits.h"
 #include "core/commands/module_notes.h"
 #include "core/entity/destroy.h"
+#include "core/entity/destroy_list.h"
 #include "core/storage/pool_lookup.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
@@ -165,7 +166,6 @@ bool micap_edge_unrelate(mica_world *world, mica_pool *pool, mica_entity source,
 typedef enum edge_note_kind {
     NOTE_RELATE,
     NOTE_UNRELATE,
-    NOTE_DESTROY, /* the source, because its target was destroyed */
 } edge_note_kind;
 
 typedef struct edge_note {
@@ -224,10 +224,8 @@ static void after_note(mica_world *world, micap_note *note)
     mica_pool *pool = edge->type ? micap_pool_of(world, edge->type->id) : NULL;
     if (edge->kind == NOTE_RELATE)
         relate_noted(world, edge);
-    else if (edge->kind == NOTE_UNRELATE && pool)
+    else if (pool)
         micap_edge_unrelate(world, pool, edge->source, edge->target);
-    else if (edge->kind == NOTE_DESTROY && micap_is_row(micap_locate(world, edge->source)))
-        micap_destroy_with_dependents(world, edge->source);
 }
 
 static void drop_note(mica_world *world, micap_note *note)
@@ -240,14 +238,35 @@ static void drop_note(mica_world *world, micap_note *note)
 
 static const micap_note_ops note_ops = {.apply = apply_note, .undo = undo_note, .after = after_note, .drop = drop_note};
 
-void micap_edge_doom_source(mica_world *world, mica_entity source)
+/* The sources of a target that was destroyed. */
+typedef struct death_note {
+    micap_note note;
+    uint32_t count;
+    mica_entity sources[];
+} death_note;
+
+static mica_result accept_deaths(mica_world *world, micap_note *note)
 {
-    edge_note *edge =
-        (edge_note *)(void *)micap_commands_note(&world->deferred, &note_ops, sizeof *edge, (mica_location){0});
-    if (!edge)
-        return;
-    edge->kind = NOTE_DESTROY;
-    edge->source = source;
+    (void)world, (void)note;
+    return MICA_OK; /* those that are dead by then are left out */
+}
+
+static void destroy_sources(mica_world *world, micap_note *note)
+{
+    const death_note *deaths = (const death_note *)(void *)note;
+    micap_destroy_list(world, deaths->sources, deaths->count);
+}
+
+static const micap_note_ops death_ops = {.apply = accept_deaths, .undo = undo_note, .after = destroy_sources};
+
+void micap_edge_doom_sources(mica_world *world, const mica_pool *pool, uint32_t first)
+{
+    uint32_t count = pool->links[first].target_count;
+    size_t bytes = sizeof(death_note) + count * sizeof(mica_entity);
+    death_note *deaths =
+        (death_note *)(void *)micap_commands_note(&world->deferred, &death_ops, bytes, (mica_location){0});
+    for (uint32_t row = first; deaths && row != MICAP_ROW_NONE; row = pool->links[row].next)
+        deaths->sources[deaths->count++] = pool->owners[row];
 }
 
 /* A note of an edge between entities that are alive as far as the buffer knows, and room for a value after it. */
@@ -262,12 +281,15 @@ static edge_note *record(mica_commands *commands, const micap_edge_change *ends,
                    type ? type->type.name : "without an id");
         return NULL;
     }
+    if (type->type.parents)
+        return micap_relation_rows(commands->world, relation, what), NULL;
     if (!micap_commands_expect_living(commands, ends->source, location, what) ||
         !micap_commands_expect_living(commands, ends->target, location, what))
         return NULL;
     if (mica_same(ends->source, ends->target)) {
-        micap_fail(commands->world, MICA_ERROR_INVALID, location, "%s: entity %u can't be related to itself", what,
-                   ends->source.index);
+        micap_fail(commands->world, MICA_ERROR_INVALID, location,
+                   "%s%s%s: entity %u, %s: it can't be related to itself", commands->label ? commands->label : "",
+                   commands->label ? ": " : "", what, ends->source.index, type->type.name);
         return NULL;
     }
     size_t room = kind == NOTE_RELATE ? type->type.size_bytes + type->type.alignment : 0;

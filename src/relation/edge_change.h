@@ -27,7 +27,7 @@ bool micap_edge_unrelate(mica_world *world, mica_pool *pool, mica_entity source,
 void *micap_edge_record(mica_commands *commands, const micap_edge_change *change, mica_component relation,
                         mica_location location);
 
-/* Records that an entity is destroyed because its target was. */
-void micap_edge_doom_source(mica_world *world, mica_entity source);
+/* Records that the sources of a target, whose first edge this is, are destroyed because it is. */
+void micap_edge_doom_sources(mica_world *world, const mica_pool *pool, uint32_t first);
 
 #endif

@@ -27,13 +27,43 @@ const mica_pool *micap_relation_pool(const mica_world *world, mica_component rel
     return NULL;
 }
 
+/* Whether functions for edges can't do this for a relation, with a report. */
+static MICAP_COLD bool is_refused(const mica_world *world, mica_component relation, const char *what)
+{
+    if (!micap_relation_elsewhere(relation))
+        return false;
+    micap_fail(world, MICA_ERROR_INVALID, no_location,
+               "%s: mica_child_of has the links of the hierarchy: use the functions of mica/hierarchy.h", what);
+    return true;
+}
+
+mica_pool *micap_relation_rows(const mica_world *world, mica_component relation, const char *what)
+{
+    return is_refused(world, relation, what) ? NULL : (mica_pool *)micap_relation_pool(world, relation, what);
+}
+
 mica_pool *micap_relation_use(mica_world *world, mica_component relation, const char *what)
 {
     mica_pool *pool = micap_pool_of(world, relation);
-    if (MICAP_LIKELY(pool && pool->edges))
+    if (MICAP_LIKELY(pool && pool->edges && !pool->edges->elsewhere))
         return pool;
-    return is_relation(world, relation, what) && micap_component_use(world, relation) ? micap_pool_of(world, relation)
-                                                                                      : NULL;
+    return is_relation(world, relation, what) && !is_refused(world, relation, what) &&
+                   micap_component_use(world, relation)
+               ? micap_pool_of(world, relation)
+               : NULL;
+}
+
+/* Whether a relation has no rows that could be read: it is unused, or its edges are elsewhere. */
+static inline bool is_elsewhere(const mica_pool *pool)
+{
+    return !pool || pool->edges->elsewhere;
+}
+
+static MICAP_COLD mica_entity target_elsewhere(const mica_world *world, mica_entity source, mica_component relation)
+{
+    const micap_edges_elsewhere *elsewhere = micap_relation_elsewhere(relation);
+    uint32_t row = elsewhere ? elsewhere->from(world, source) : MICAP_ROW_NONE;
+    return row == MICAP_ROW_NONE ? mica_nil() : elsewhere->target(world, row);
 }
 
 bool mica_is_related_id(const mica_world *world, mica_entity source, mica_component relation, mica_entity target)
@@ -41,8 +71,8 @@ bool mica_is_related_id(const mica_world *world, mica_entity source, mica_compon
     if (MICAP_MISSING(NULL, world))
         return false;
     const mica_pool *pool = micap_relation_pool(world, relation, "is_related");
-    if (!pool)
-        return false;
+    if (MICAP_UNLIKELY(is_elsewhere(pool)))
+        return !mica_is_nil(target) && mica_same(target_elsewhere(world, source, relation), target);
     if (micap_edge_between(pool, source, target) != MICAP_ROW_NONE)
         return true;
     if (!pool->type->type.transitive)
@@ -58,7 +88,9 @@ const void *mica_edge_get_id(const mica_world *world, mica_entity source, mica_c
     if (MICAP_MISSING(NULL, world))
         return NULL;
     const mica_pool *pool = micap_relation_pool(world, relation, "edge_get");
-    uint32_t row = pool ? micap_edge_between(pool, source, target) : MICAP_ROW_NONE;
+    if (MICAP_UNLIKELY(is_elsewhere(pool)))
+        return is_refused(world, relation, "edge_get"), NULL;
+    uint32_t row = micap_edge_between(pool, source, target);
     return row == MICAP_ROW_NONE ? NULL : micap_pool_value(pool, row);
 }
 
@@ -67,10 +99,12 @@ mica_entity mica_target_id(const mica_world *world, mica_entity source, mica_com
     if (MICAP_MISSING(NULL, world))
         return mica_nil();
     const mica_pool *pool = micap_relation_pool(world, relation, "target");
-    uint32_t row = pool ? micap_pool_row(pool, source) : MICAP_ROW_NONE;
+    if (MICAP_UNLIKELY(is_elsewhere(pool)))
+        return target_elsewhere(world, source, relation);
+    uint32_t row = micap_pool_row(pool, source);
     if (row != MICAP_ROW_NONE)
         return micap_edge_target(pool, row);
-    row = pool && pool->type->type.symmetric ? micap_edges_first(pool, source) : MICAP_ROW_NONE;
+    row = pool->type->type.symmetric ? micap_edges_first(pool, source) : MICAP_ROW_NONE;
     return row == MICAP_ROW_NONE ? mica_nil() : pool->owners[row];
 }
 
@@ -92,8 +126,8 @@ uint32_t mica_target_count_id(const mica_world *world, mica_entity source, mica_
     if (MICAP_MISSING(NULL, world))
         return 0;
     const mica_pool *pool = micap_relation_pool(world, relation, "target_count");
-    if (!pool)
-        return 0;
+    if (MICAP_UNLIKELY(is_elsewhere(pool)))
+        return !mica_is_nil(target_elsewhere(world, source, relation));
     return count_from(pool, source) + (pool->type->type.symmetric ? count_to(pool, source) : 0);
 }
 
@@ -102,8 +136,9 @@ uint32_t mica_source_count_id(const mica_world *world, mica_entity target, mica_
     if (MICAP_MISSING(NULL, world))
         return 0;
     const mica_pool *pool = micap_relation_pool(world, relation, "source_count");
-    if (!pool)
-        return 0;
+    const micap_edges_elsewhere *elsewhere = is_elsewhere(pool) ? micap_relation_elsewhere(relation) : NULL;
+    if (!pool || elsewhere)
+        return elsewhere ? elsewhere->count_sources(world, target) : 0;
     return count_to(pool, target) + (pool->type->type.symmetric ? count_from(pool, target) : 0);
 }
 
@@ -153,8 +188,8 @@ mica_edges mica_targets_id(const mica_world *world, mica_entity source, mica_com
     if (MICAP_MISSING(NULL, world))
         return (mica_edges){.entity = mica_nil()};
     const mica_pool *pool = micap_pool_of(world, relation);
-    if (MICAP_UNLIKELY(!pool || !pool->edges))
-        return micap_relation_pool(world, relation, "targets"), (mica_edges){.entity = mica_nil()};
+    if (MICAP_UNLIKELY(!pool || !pool->edges || pool->edges->elsewhere))
+        return micap_relation_rows(world, relation, "targets"), (mica_edges){.entity = mica_nil()};
     return begin_targets(pool, source, pool->type->type.symmetric);
 }
 
@@ -163,8 +198,8 @@ mica_edges mica_sources_id(const mica_world *world, mica_entity target, mica_com
     if (MICAP_MISSING(NULL, world))
         return (mica_edges){.entity = mica_nil()};
     const mica_pool *pool = micap_pool_of(world, relation);
-    if (MICAP_UNLIKELY(!pool || !pool->edges))
-        return micap_relation_pool(world, relation, "sources"), (mica_edges){.entity = mica_nil()};
+    if (MICAP_UNLIKELY(!pool || !pool->edges || pool->edges->elsewhere))
+        return micap_relation_rows(world, relation, "sources"), (mica_edges){.entity = mica_nil()};
     return MICAP_UNLIKELY(pool->type->type.symmetric) ? begin_targets(pool, target, true) : begin_sources(pool, target);
 }
 

@@ -6,9 +6,9 @@
 #include "core/world/report.h"
 #include "core/world/stale_pointers.h"
 #include "mica/relation.h"
-#include "pool/pool_fast_edges.h"
 #include "relation/edge_change.h"
 #include "relation/edge_lookup.h"
+#include "relation/fast_change.h"
 
 static const mica_location no_location = {0};
 
@@ -19,11 +19,6 @@ static bool are_alive(const mica_world *world, mica_entity source, mica_entity t
         return true;
     micap_fail_dead(world, is_source ? target : source, what);
     return false;
-}
-
-static bool is_fast(const mica_world *world, const mica_pool *pool)
-{
-    return MICAP_LIKELY(pool && pool->edges && pool->edges->changes_fast && !pool->edges->waits && !world->undo.before);
 }
 
 /* Whether an entity has a row; of those whose records are not where the public headers find them, the general path knows. */
@@ -45,7 +40,7 @@ static bool may_add(const mica_pool *pool, uint32_t first, mica_entity target)
     return pool->links[first].source_count < MICAP_EDGES_WALKED;
 }
 
-/* The fast path, for a pool for which is_fast: the fields of a new edge, or NULL if there is one, or if it needs the general path, which
+/* The fast path, for a pool for which micap_edges_change_fast: the fields of a new edge, or NULL if there is one, or if it needs the general path, which
  * also reports what is wrong. */
 static MICAP_INLINE void *relate_fast(mica_world *world, mica_pool *pool, mica_entity source, mica_entity target)
 {
@@ -96,7 +91,7 @@ void *mica_relate_id(mica_world *world, mica_entity source, mica_component relat
     if (world->recording_depth)
         return mica_command_relate_id(micap_recorder(world), source, relation, target, no_location);
     mica_pool *pool = micap_pool_of(world, relation);
-    void *fields = is_fast(world, pool) ? relate_fast(world, pool, source, target) : NULL;
+    void *fields = micap_edges_change_fast(world, pool) ? relate_fast(world, pool, source, target) : NULL;
     if (MICAP_LIKELY(fields))
         return fields;
     pool = micap_relation_use(world, relation, "relate");
@@ -194,10 +189,7 @@ static MICAP_INLINE bool unrelate_fast(mica_world *world, mica_pool *pool, mica_
     uint32_t row = micap_edges_find(pool, source, target);
     if (MICAP_UNLIKELY(row == MICAP_ROW_NONE))
         return false;
-    if (pool->previous[row] == row && MICAP_LIKELY(world->pools.count <= 64))
-        *micap_map_entry_at(&world->pools.masks, source.index) &= ~((uint64_t)1 << pool->bit);
-    micap_edges_remove(pool, row, source, target, micap_version(world), true);
-    world->structure += pool->is_queried;
+    micap_edge_remove_fast(world, pool, row, source, target);
     return true;
 }
 
@@ -209,9 +201,9 @@ bool mica_unrelate_id(mica_world *world, mica_entity source, mica_component rela
     if (world->recording_depth)
         return mica_command_unrelate_id(micap_recorder(world), source, relation, target, no_location);
     mica_pool *pool = micap_pool_of(world, relation);
-    if (is_fast(world, pool) && MICAP_LIKELY(unrelate_fast(world, pool, source, target)))
+    if (micap_edges_change_fast(world, pool) && MICAP_LIKELY(unrelate_fast(world, pool, source, target)))
         return true;
-    pool = (mica_pool *)micap_relation_pool(world, relation, "unrelate");
+    pool = micap_relation_rows(world, relation, "unrelate");
     bool done = pool && micap_edge_unrelate(world, pool, source, target);
     if (done)
         micap_hooks_end(world);
@@ -243,7 +235,7 @@ static uint32_t unrelate_all(mica_world *world, mica_entity center, mica_compone
 {
     if (!mica_is_alive(world, center))
         return micap_fail_dead(world, center, what), 0;
-    mica_pool *pool = (mica_pool *)micap_relation_pool(world, relation, what);
+    mica_pool *pool = micap_relation_rows(world, relation, what);
     if (!pool)
         return 0;
     uint32_t count = unrelate_list(world, pool, center, to_targets);
@@ -269,7 +261,7 @@ void *mica_edge_write_id(mica_world *world, mica_entity source, mica_component r
 {
     if (MICAP_MISSING(NULL, world))
         return NULL;
-    const mica_pool *pool = micap_relation_pool(world, relation, "edge_write");
+    const mica_pool *pool = micap_relation_rows(world, relation, "edge_write");
     uint32_t row = pool ? micap_edge_between(pool, source, target) : MICAP_ROW_NONE;
     if (row == MICAP_ROW_NONE) {
         are_alive(world, source, target, "edge_write");
@@ -288,7 +280,7 @@ mica_result mica_place_source_id(mica_world *world, mica_entity source, mica_com
     mica_result result = micap_refuse_while_recording(world, "place_source");
     if (result != MICA_OK)
         return result;
-    mica_pool *pool = (mica_pool *)micap_relation_pool(world, relation, "place_source");
+    mica_pool *pool = micap_relation_rows(world, relation, "place_source");
     uint32_t row = pool ? micap_edges_find(pool, source, target) : MICAP_ROW_NONE;
     uint32_t next = MICAP_ROW_NONE;
     if (pool && !mica_is_nil(before))

@@ -13,19 +13,24 @@
 #include "core/world/world_hash.h"
 #include "mica/relation.h"
 #include "relation/edge_change.h"
+#include "relation/fast_change.h"
 
 /* Edges of an entity that is about to be destroyed, as the target. Those to nil and to the dead are in no list. */
 static void leave_target(mica_world *world, mica_pool *pool, mica_entity target)
 {
     mica_target_policy policy = pool->type->type.on_target;
-    for (uint32_t row; (row = micap_edges_first(pool, target)) != MICAP_ROW_NONE;) {
-        if (policy == MICA_TARGET_KEEP || pool->edges->waits) { /* what waits is settled when it is linked */
+    bool stays = policy == MICA_TARGET_KEEP || pool->edges->waits; /* what waits is settled when it is linked */
+    bool is_fast = micap_edges_change_fast(world, pool);
+    uint32_t row = micap_edges_first(pool, target);
+    if (row != MICAP_ROW_NONE && policy == MICA_TARGET_DESTROY && !stays)
+        micap_edge_doom_sources(world, pool, row);
+    for (; row != MICAP_ROW_NONE; row = micap_edges_first(pool, target)) {
+        if (stays)
             micap_edges_unlink(pool, row);
-            continue;
-        }
-        if (policy == MICA_TARGET_DESTROY)
-            micap_edge_doom_source(world, pool->owners[row]);
-        micap_pools_remove_instance(world, pool, row);
+        else if (is_fast)
+            micap_edge_remove_fast(world, pool, row, pool->owners[row], target);
+        else
+            micap_pools_remove_instance(world, pool, row);
     }
 }
 

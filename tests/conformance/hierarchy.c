@@ -4,6 +4,7 @@
 #include "conformance.h"
 #include "mica/disable.h"
 #include "mica/math.h"
+#include "mica/query_text.h"
 #include "parts.h"
 #include "mica/transform.h"
 
@@ -31,6 +32,9 @@ static void check_links(void)
     EXPECT(mica_same(mica_tree_next(world, car, wheels[3]), nut));
     EXPECT(mica_same(mica_tree_skip(world, car, wheels[3]), wheels[1]));
     EXPECT(mica_set_parents(world, &nut, &wheels[1], 1) == MICA_OK);
+    mica_query *below = mica_query_text(world, "mica_child_of($this, $wheel), mica_child_of($wheel, car)", NULL);
+    EXPECT(mica_query_count(below) == 1 && mica_same(mica_query_first(below), nut));
+    EXPECT(mica_same(mica_target(world, nut, mica_child_of), wheels[1]) && mica_has(world, nut, mica_child_of));
     print_hash("tree", 0, mica_world_hash(world));
     EXPECT(mica_detach_children(world, wheels[1]) == MICA_OK && mica_is_nil(mica_parent(world, nut)));
     EXPECT(mica_destroy_with(world, wheels[1], MICA_ORPHANS_STAY) && mica_destroy_children(world, car) == 3);

@@ -308,10 +308,47 @@ START_TEST(there_are_two_choices_for_orphans)
 }
 END_TEST
 
-TEST_SUITE(cascade_delete, children_die_with_their_parent_whichever_way_it_dies,
-           children_stay_whichever_way_their_parent_dies, a_destruction_may_have_a_word_on_the_children,
-           a_word_on_children_holds_when_another_death_comes_from_above, children_can_be_destroyed_without_their_parent,
-           destroying_many_counts_those_that_die_along, hooks_see_children_die_before_their_parents,
+typedef struct Cargo { int tons; } Cargo;
+static void cargo_destroy(void *value)
+{
+    ((Cargo *)value)->tons = -1;
+}
+MICA_COMPONENT_WITH(Cargo, (.destroy_one = cargo_destroy), tons)
+typedef struct Insured { int sum; } Insured;
+MICA_POOL(Insured, sum)
+
+static int seen_tons;
+
+static void see_cargo(const mica_event *event)
+{
+    for (uint32_t i = 0; i < event->count; ++i)
+        seen_tons += mica_get(event->world, event->entities[i], Cargo)->tons;
+}
+
+START_TEST(hooks_of_pools_see_the_other_values_of_children_that_die)
+{
+    for (int recorded = 0; recorded < 2; ++recorded) {
+        mica_world *world = open_world(&heard);
+        mica_hook_set(world, Insured, MICA_EVENT_REMOVE, see_cargo, NULL);
+        mica_entity ship = mica_create(world);
+        for (int i = 0; i < 3; ++i)
+            mica_create_child(world, ship, MICA_WITH(Cargo, {5}), MICA_WITH(Insured, {i}));
+        seen_tons = 0;
+        if (recorded)
+            mica_defer(world);
+        mica_destroy(world, ship);
+        mica_flush(world);
+        ck_assert_int_eq(seen_tons, 15);
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
+TEST_SUITE(cascade_delete, hooks_of_pools_see_the_other_values_of_children_that_die,
+           children_die_with_their_parent_whichever_way_it_dies, children_stay_whichever_way_their_parent_dies,
+           a_destruction_may_have_a_word_on_the_children, a_word_on_children_holds_when_another_death_comes_from_above,
+           children_can_be_destroyed_without_their_parent, destroying_many_counts_those_that_die_along,
+           hooks_see_children_die_before_their_parents,
            a_link_to_an_entity_that_dies_meanwhile_is_dropped_with_a_report, values_that_own_memory_die_with_the_tree,
            a_deep_chain_dies_at_once, the_name_of_an_orphan_finds_a_new_scope_with_its_next_parent,
            there_are_two_choices_for_orphans)

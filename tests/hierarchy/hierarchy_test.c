@@ -475,6 +475,8 @@ START_TEST(damage_to_links_is_named)
         DAMAGE(parent->previous, alone.index, "siblings have a parent"),
         DAMAGE(hierarchy->pages[0].used_count, CHILDREN, "a page counts its links"),
         DAMAGE(parent->parent, family.children[0].index, "every link is below a root"),
+        DAMAGE(hierarchy->child_count, CHILDREN + 1, "children and parents are counted"),
+        DAMAGE(hierarchy->parent_count, 0, "children and parents are counted"),
     };
     expect_damage_named(family.world, &heard, list, COUNT_OF(list));
     close_world(family.world, &heard);

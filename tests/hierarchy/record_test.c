@@ -148,9 +148,9 @@ START_TEST(mistakes_are_told_when_they_are_recorded)
     mica_entity b = mica_create(world);
     ck_assert(mica_command_destroy(commands, b));
     ck_assert(!mica_command_set_parent(commands, a, b));
-    expect_report(&heard, MICA_ERROR_DEAD, "destroyed by an earlier command");
+    expect_report(&heard, MICA_ERROR_DEAD, "destroyed by an earlier recorded change");
     ck_assert(!mica_command_destroy_with(commands, b, MICA_ORPHANS_STAY));
-    expect_report(&heard, MICA_ERROR_DEAD, "destroyed by an earlier command");
+    expect_report(&heard, MICA_ERROR_DEAD, "destroyed by an earlier recorded change");
     mica_defer(world);
     const mica_entity children[] = {a, dead};
     ck_assert_int_eq(mica_set_parents(world, children, (mica_entity[]){mica_create(world), a}, 2), MICA_ERROR_DEAD);

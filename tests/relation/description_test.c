@@ -1,6 +1,7 @@
 /* Descriptions of relations: which are refused, and what the report names. */
 #include "../support/components.h"
 #include "../support/test.h"
+#include "mica/hierarchy.h"
 #include "mica/message.h"
 #include "relations.h"
 
@@ -87,6 +88,8 @@ START_TEST(traits_of_relations_that_contradict_are_refused)
     REFUSED(Borders, says, type.on_target = MICA_TARGET_DESTROY);
     REFUSED(Borders, says, type.on_target = MICA_TARGET_KEEP);
     REFUSED(Borders, says, type.on_target = MICA_TARGET_REFUSE);
+    REFUSED(Likes, "of mica_child_of only", type.parents = true);
+    REFUSED(mica_child_of, "of mica_child_of only", type.transitive = true);
 }
 END_TEST
 
@@ -98,6 +101,7 @@ START_TEST(traits_of_relations_are_for_relations)
     REFUSED(Number, says, type.acyclic = true);
     REFUSED(Number, says, type.transitive = true);
     REFUSED(Number, says, type.ordered = true);
+    REFUSED(Number, says, type.parents = true);
     REFUSED(Number, says, type.on_target = MICA_TARGET_KEEP);
     REFUSED(Number, "a relation, whose edges need a target", type.required = MICA_TYPES(Likes));
     REFUSED(Number, "a relation, which excludes nothing", type.excludes = MICA_TYPES(Likes));

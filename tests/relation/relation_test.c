@@ -297,7 +297,7 @@ START_TEST(mistakes_are_refused_with_a_report)
         {relate_number, MICA_ERROR_INVALID, "is not a relation"},
         {count_number, MICA_ERROR_INVALID, "is not a relation"},
         {record_number, MICA_ERROR_INVALID, "is not a relation"},
-        {record_self, MICA_ERROR_INVALID, "itself"},
+        {record_self, MICA_ERROR_INVALID, "Likes: it can't be related to itself"},
         {close_circle, MICA_ERROR_INVALID, "circle"},
         {close_recorded, MICA_ERROR_INVALID, "circle"},
         {relate_wrong_size, MICA_ERROR_INVALID, "fields must be a value of the relation"},

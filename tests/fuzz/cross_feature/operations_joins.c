@@ -5,8 +5,9 @@ enum { FIRST = 1, SECOND };
 
 static mica_component take_relation(program *program)
 {
-    const mica_component relations[] = {MICA_ID(FuzzLikes), MICA_ID(FuzzDocked),    MICA_ID(FuzzBorders),
-                                        MICA_ID(FuzzBelow), MICA_ID(FuzzRemembers), MICA_ID(FuzzGuards)};
+    const mica_component relations[] = {MICA_ID(FuzzLikes),    MICA_ID(FuzzDocked),    MICA_ID(FuzzBorders),
+                                        MICA_ID(FuzzBelow),    MICA_ID(FuzzRemembers), MICA_ID(FuzzGuards),
+                                        MICA_ID(mica_child_of)};
     return relations[take_below(program, sizeof relations / sizeof *relations)];
 }
 
@@ -31,7 +32,10 @@ static void relate_some(program *program, scene *scene, const kept_join *kept)
     const mica_component relations[] = {kept->first, kept->second ? kept->second : kept->first, MICA_ID(FuzzUnder)};
     for (uint32_t i = 0; i < 3; ++i) {
         mica_entity source = take_entity(program, scene), target = take_entity(program, scene);
-        mica_relate_id(scene->world, source, relations[i], target);
+        if (relations[i] == MICA_ID(mica_child_of))
+            mica_set_parent(scene->world, source, target);
+        else
+            mica_relate_id(scene->world, source, relations[i], target);
     }
 }
 
@@ -56,7 +60,7 @@ static void create_in(program *program, scene *scene, kept_join *kept)
     if (shape / 16 % 4 == 3) {
         mica_term along = {.component = sample_id(take_kind(program, scene)),
                            .access = MICA_ACCESS_MAYBE_READ,
-                           .cascade = MICA_ID(FuzzUnder)};
+                           .cascade = shape / 128 ? MICA_ID(FuzzUnder) : MICA_ID(mica_child_of)};
         terms[count++] = along;
     }
     kept->is_pair = count == 1;
