@@ -28,9 +28,9 @@
  *
  * Carried: chunk components, tags, toggles, split components, pools, all instances of .many components in their order, singletons, text and
  * lists, names and links (mica/hierarchy.h). Instances that the receiver adds to an entity of the sender come after the sender's.
- * Components with construct, destruct, copy or move functions need a rule on both sides (mica/rule.h). Encoding writes what the save function
- * makes of each value that was written; applying replaces values by what the spawn function makes of it, on a default value. Rules are
- * not used for tags and split components.
+ * Components with construct, destruct, copy or move functions need a rule on both sides (mica/rule.h). Encoding calls the save
+ * function for each value that was written, and sends the recipe; applying replaces the value by a default value, and calls the spawn
+ * function with it and the recipe. Rules are not used for tags and split components.
  * With .with_state, a delta also contains time, clocks, streams, messages and all that a world needs to continue exactly; the replica does not
  * use it, but hands it out: mica_replica_state. Parts of a state that did not change are not sent again.
  * Not carried: fields that are not described, unless a rule does, and names in the scope of a destroyed entity.
@@ -54,6 +54,8 @@ typedef struct mica_sender_def {
     mica_byte_order byte_order; /* of values in deltas; any receiver converts them, the same order is fastest */
     bool with_state;            /* deltas contain the state of the world (mica/state.h): see mica_replica_state */
     bool skip_without_rule; /* do not send components with functions that have no rule; otherwise they are an error */
+    bool
+        fields_without_rule; /* of these, send the described fields, as with a rule without functions; for a replica that has no such functions */
 } mica_sender_def;
 
 /* Creates a delta encoder for a world. NULL means the defaults. Returns NULL with a report if memory runs out or a rule is invalid. One
@@ -74,11 +76,10 @@ typedef struct mica_delta {
 } mica_delta;
 
 /* Encodes what changed since a version that an earlier delta had, or everything since 0, in time proportional to the changes, except for
- * singletons, names, links, and in pools tags, toggles and the order of instances, which are compared completely. If the world has restored a snapshot
- * since `base`, everything is encoded, and the base of the delta is 0. Returns MICA_ERROR_INVALID for a version
- * that the world has not reached, MICA_ERROR_MEMORY if memory runs out or the delta exceeds 2 GiB, MICA_ERROR_DATA if a
- * save function returns false, and MICA_ERROR_REFUSED while recording and for a component with functions that has no rule.
- * Threads: owner. */
+ * singletons, names, links, and in pools tags, toggles and the order of instances, which are compared completely. If the world has
+ * restored a snapshot since `base`, everything is encoded, and the base of the delta is 0. Returns MICA_ERROR_INVALID for a version that
+ * the world has not reached, MICA_ERROR_MEMORY if memory runs out or the delta exceeds 2 GiB, MICA_ERROR_DATA if a save function returns
+ * false, and MICA_ERROR_REFUSED while recording and for a component with functions that has no rule. Threads: owner. */
 MICA_API mica_result mica_delta_encode(mica_sender *sender, mica_version base, mica_delta *out_delta);
 
 typedef struct mica_replica mica_replica;

@@ -49,9 +49,9 @@
  *     mica run --watch --module ./libfall.so --frames 36000 level.mica
  *     mica sweep ./libforest.so --vary Settings.rabbits=100:500:100 --seeds 100 --out results.db
  *
- * Programs load and reload modules with mica/module_load.h. A library that is loaded again, with --watch when its file changes, gets
- * a new, empty world, which then gets everything that the old one had. So MICA_MODULE defines, adds and configures, and creates no entities; what the module
- * needs from frame to frame is in components and singletons, not in static variables.
+ * Programs load and reload modules with mica/module_load.h. When a library is loaded again (with --watch, when its file changes),
+ * MICA_MODULE is called with a new, empty world, which then gets everything that the old one had. So it must define, add and configure, and
+ * not create entities; what the module needs from frame to frame belongs in components and singletons, not in static variables.
  *
  * Examples: examples/modules.
  */

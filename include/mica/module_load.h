@@ -63,8 +63,8 @@ MICA_API mica_world *mica_module_world(const mica_modules *modules);
 /* Returns the rules of all modules, for mica_spawn and mica_save, or NULL. Valid until the next reload. Threads: any, one at a time. */
 MICA_API const mica_resource_rule *mica_module_get_rules(const mica_modules *modules, uint32_t *out_rule_count);
 
-/* Calls mica_module_start of all modules that have it, in order: what a new run starts with. Call it once, after levels were spawned, and not
- * if they continue a save. Returns the first error, with a report. Rejected inside systems and hooks. Threads: owner. */
+/* Calls mica_module_start of all modules that have it, in order, to create what a new run starts with. Call it once, after levels were
+ * spawned, and not if they continue a save. Returns the first error, with a report. Rejected inside systems and hooks. Threads: owner. */
 MICA_API mica_result mica_module_start_run(mica_modules *modules);
 
 /* Returns the address of a function or variable that a module exports, such as an entry point of the program's own; NULL if the module with this

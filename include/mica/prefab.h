@@ -1,4 +1,4 @@
-/* Mica, prefab: entities that others are made from, and follow.
+/* Mica, prefab: entities that are templates. Instances are made from a prefab and follow its changes.
  *
  *     mica_entity tank = mica_create(world, MICA_WITH(Health, {100, 5}));     any entity, with all its descendants
  *     mica_entity turret = mica_create_child(world, tank, MICA_WITH(Gun, {2}));
@@ -10,12 +10,13 @@
  *     mica_write(world, tank, Health)->points = 120;                          the prefab is edited like any entity,
  *     mica_write(world, tank, Health)->armor = 7;
  *     mica_prefab_update(world, tank, NULL, NULL);                            and now the instance has 50 points, and armor 7
- *     mica_entity gun = mica_prefab_part(world, one, "turret");               what the instance has for a part of the prefab
+ *     mica_entity gun = mica_prefab_part(world, one, "turret");               the turret of this instance
  *
- * An update is the three-way merge of mica/reload.h: what changed in the prefab since it was created or last updated is changed in all
+ * An update is the three-way merge of mica/reload.h. It applies the changes made in the prefab since it was created or last updated to all
  * instances that follow it, field by field, unless the instance has another value. Parts and components that were added to the prefab are
- * added, those that were removed are removed; what the program added to, or removed from, an instance stays so. A part that is moved to another
- * parent in the prefab is a new one. References and edges between parts lead to parts of the same instance. Those to other entities are nil, or left out.
+ * added, those that were removed are removed; what the program added to, or removed from, an instance stays so. A part that is moved to
+ * another parent in the prefab is a new one. References and edges between parts lead to parts of the same instance; references to other
+ * entities become nil, and edges to them are left out.
  *
  * A prefab can contain instances of other prefabs: updating one updates the prefabs that contain it, too. A prefab in a file is one like
  * others: spawn the file, pass the root to mica_prefab_create, and after mica_reload of the file call mica_prefab_update.
@@ -58,22 +59,23 @@ typedef struct mica_prefab_spawn_def {
 } mica_prefab_spawn_def;
 
 /* Makes instances of a prefab, as it was when it was created or last updated, and returns the root of the first one. Their roots have no name.
- * Returns nil with a report if `prefab` is none, if one of its parts was destroyed since, if the parent is a part of it, or if mica_spawn
+ * Returns nil with a report if `prefab` is not a prefab, if one of its parts was destroyed since, if the parent is a part of it, or if mica_spawn
  * fails; then nothing is created. Threads: owner. */
 MICA_API mica_entity mica_prefab_spawn(mica_world *world, mica_entity prefab, const mica_prefab_spawn_def *def);
 
-/* Changes all instances that follow a prefab as it has changed since it was created or last updated, then the prefabs that contain such
- * instances, and theirs. Returns what mica_reload returns, MICA_ERROR_INVALID if `prefab` is none, and MICA_ERROR_REFUSED if a prefab contains
- * an instance of itself. On error, instances are unchanged, or those of some of the prefabs are. `out_stats` may be NULL. Threads: owner. */
+/* Applies the changes of a prefab since it was created or last updated to all instances that follow it, then to the prefabs that contain
+ * such instances, and to their instances. Returns what mica_reload returns, MICA_ERROR_INVALID if `prefab` is not a prefab, and
+ * MICA_ERROR_REFUSED if a prefab contains an instance of itself. On error, instances are unchanged, or those of some of the prefabs are.
+ * `out_stats` may be NULL. Threads: owner. */
 MICA_API mica_result mica_prefab_update(mica_world *world, mica_entity prefab, const mica_prefab_def *def,
                                         mica_reload_stats *out_stats);
 
-/* Returns what an entity is an instance of: a prefab, or the part of one; nil if it is no instance, or that was destroyed.
- * Threads: reader. */
+/* Returns the prefab, or the part of a prefab, that an entity is an instance of. Returns nil if it is no instance, or if the prefab or
+ * part was destroyed. Threads: reader. */
 MICA_API mica_entity mica_prefab_of(const mica_world *world, mica_entity entity);
 
-/* Returns what an instance has for the part of its prefab that has this path, such as "turret/gun", from the root. It may have another name.
- * Returns nil if there is no such part, or the instance does not have it. Threads: reader. */
+/* Finds a part of an instance by the path of the part in the prefab, from the root, such as "turret/gun"; in the instance it may have
+ * another name. Returns nil if the prefab has no such part, or the instance does not have it. Threads: reader. */
 MICA_API mica_entity mica_prefab_part(const mica_world *world, mica_entity instance, const char *path);
 
 /* Returns the relation from instances and their parts to the prefab and its parts, to iterate over the instances of a prefab with

@@ -17,7 +17,7 @@
  *                 removed is not added again. A component with a spawn function is created again if its instance changed.
  *   edge          of a relation that the file adds is added, one that it drops is removed, and fields of one that stays are merged. One
  *                 that the program removed is not added again, and the target of an exclusive relation that it changed stays. An edge to
- *                 a destroyed entity stays, and none is added. New edges come after those there are.
+ *                 a destroyed entity stays, and none is added. New edges come after those that exist.
  *   enabled state follows the file, unless the program changed it.
  *   entity        that the file adds is created, linked and named; one that the file drops is destroyed with its children. One that
  *                 the world destroyed is not created again, and neither is what the file adds below it.

@@ -75,7 +75,7 @@ typedef struct mica_resource_component {
     const void *instances; /* contiguous, by ascending entity; entity fields hold {index in the file, 1} or nil */
 } mica_resource_component;
 
-/* Return what the resource holds. Threads: any. */
+/* Return the number of entities and the number of components. Threads: any. */
 MICA_API uint32_t mica_resource_entity_count(const mica_resource *resource);
 MICA_API uint32_t mica_resource_component_count(const mica_resource *resource);
 
@@ -225,8 +225,9 @@ typedef struct mica_blob {
 
 /* Saves the world, or some entities, to memory. References to entities that are not saved become nil, except in a world that continues
  * (see mica_spawn); fields that are not described are zero in the file. A world is saved with its state (mica/state.h), unless it is
- * not at rest, for example because recorded changes wait for a flush. Returns MICA_ERROR_REFUSED, with a report that names it, for a component that has a destruct, copy
- * or move function of the program or no described fields, unless there is a rule for it or skip_without_rule. Threads: owner. */
+ * not at rest, for example because recorded changes wait for a flush. Returns MICA_ERROR_REFUSED with a report for a component without
+ * described fields, or with a destruct, copy or move function of the program, if it has no rule and skip_without_rule is not set.
+ * Threads: owner. */
 MICA_API mica_result mica_pack(mica_world *world, const mica_save_def *def, mica_blob *out_blob);
 
 /* Frees a blob. An empty one is a no-op. Threads: any. */

@@ -27,8 +27,8 @@ MICA_BEGIN
 typedef struct mica_saver mica_saver;
 
 /* Creates a saver. NULL means the defaults. `entities` and `state` of the def are ignored: everything is saved. Rules, the parent function and
- * the allocator are used on the saver's thread, with its world; save functions of rules also in mica_saver_begin. Returns NULL with a report if memory or threads run out.
- * Threads: owner. */
+ * the allocator are used on the saver's thread, with its world; save functions of rules also in mica_saver_begin. Returns NULL with a
+ * report if memory or threads run out. Threads: owner. */
 MICA_API mica_saver *mica_saver_create(mica_world *world, const mica_save_def *def);
 
 /* Waits for a running save and destroys the saver. Call this before destroying the world. NULL is a no-op. Threads: owner. */

@@ -14,8 +14,8 @@
  * inputs produce the same world again. Pointers to components are invalid, as after any change; mica_ref finds its component.
  *
  * Not restored: component definitions, queries, systems, hooks, observers, streams and command buffers. They continue to exist,
- * including those created since the snapshot. Pool groups created since are dissolved, because they moved rows: create them again. Hooks and observers do
- * not run. Code that keeps copies of values outside the world, such as a renderer, must look at everything once
+ * including those created since the snapshot. Pool groups created since are dissolved, because they moved rows: create them again. Hooks
+ * and observers do not run. Code that keeps copies of values outside the world, such as a renderer, must look at everything once
  * (mica_query_begin_since with 0). Marks taken after the snapshot still detect writes made after the restore.
  *
  * Any number of snapshots can exist. Restoring one keeps older and newer ones, and they can be restored in any order, as undo and
@@ -55,11 +55,10 @@ MICA_API bool mica_snapshot_drop(mica_world *world, mica_snapshot snapshot);
 /* Returns the size of the old data saved for this snapshot since it was taken; 0 right after it was taken. Threads: reader. */
 MICA_API size_t mica_snapshot_bytes(const mica_world *world, mica_snapshot snapshot);
 
-/* Creates a world with the same def and the same content: entities with their handles, values, the order of rows, pools and
- * groups, singletons, names and the hierarchy. Queries, systems, streams, hooks, command buffers and snapshots are not part of
- * it, nor are time, pending entities and their names; MICA_PHASE_START does not run again if it ran in the world. Both worlds have
- * the same mica_world_hash_content. Returns NULL
- * with a report to the world if memory is short, while changes are recorded, and for a component that can't be copied.
+/* Creates a world with the same def and the same content: entities with their handles, values, the order of rows, pools and groups,
+ * singletons, names and the hierarchy. Both worlds have the same mica_world_hash_content. Not copied: queries, systems, streams, hooks,
+ * command buffers, snapshots, time, and entities whose creation is recorded. MICA_PHASE_START does not run again if it ran in the world.
+ * Returns NULL with a report to the world if memory runs out, while changes are recorded, and for a component that can't be copied.
  * Threads: owner. */
 MICA_API mica_world *mica_world_clone(mica_world *world);
 

@@ -219,7 +219,7 @@ mica_result mica_arrow_save(mica_query *query, const mica_arrow_def *def, const 
     file file = {.offset = 0};
     if (MICAP_MISSING(NULL, query) || MICAP_MISSING(NULL, path))
         return MICA_ERROR_INVALID;
-    file.problem = micap_replacement_begin(&file.replacement, path);
+    file.problem = micap_replacement_begin(&file.replacement, path, 0);
     mica_result result = MICA_ERROR_FILE;
     if (!file.problem) {
         result = mica_arrow_write(query, def, out_row_count, write_to_file, &file);

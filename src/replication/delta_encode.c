@@ -528,7 +528,27 @@ static mica_entity living_at(const mica_world *world, uint32_t index)
                                                             : mica_nil();
 }
 
-/* The parents with indices of one page, each with its children in order. */
+/* A parent with its children in order. Children whose creation is recorded are sent when they exist. Returns false if there are none. */
+static bool put_children(mica_sender *sender, mica_entity parent)
+{
+    const mica_world *world = sender->world;
+    micap_bytes *bytes = &sender->bytes;
+    uint32_t begin = bytes->count, count = 0;
+    put_handles(sender, &parent, 1);
+    uint32_t count_at = put_later(bytes);
+    for (mica_entity child = mica_first_child(world, parent); !mica_is_nil(child);
+         child = mica_next_sibling(world, child))
+        if (is_sent(world, child)) {
+            put_handles(sender, &child, 1);
+            ++count;
+        }
+    put_now(bytes, count_at, count);
+    if (!count)
+        bytes->count = begin;
+    return count != 0;
+}
+
+/* The parents with indices of one page. */
 static void put_link_page(mica_sender *sender, uint32_t page)
 {
     const mica_world *world = sender->world;
@@ -538,14 +558,8 @@ static void put_link_page(mica_sender *sender, uint32_t page)
     uint32_t parents_at = put_later(bytes), content_at = bytes->count;
     for (uint32_t i = 0; i < MICAP_DELTA_LINK_PAGE; ++i) {
         mica_entity parent = living_at(world, page * MICAP_DELTA_LINK_PAGE + i);
-        if (mica_is_nil(parent) || !mica_child_count(world, parent))
-            continue;
-        put_handles(sender, &parent, 1);
-        micap_bytes_put32(bytes, mica_child_count(world, parent));
-        for (mica_entity child = mica_first_child(world, parent); !mica_is_nil(child);
-             child = mica_next_sibling(world, child))
-            put_handles(sender, &child, 1);
-        ++parents;
+        if (!mica_is_nil(parent) && mica_child_count(world, parent))
+            parents += put_children(sender, parent);
     }
     put_now(bytes, parents_at, parents);
     end_group(bytes, group);
@@ -731,6 +745,7 @@ mica_sender *mica_sender_create(mica_world *world, const mica_sender_def *def)
         return micap_fail_memory(world, "delta"), NULL;
     }
     sender->skips_without_rule = def && def->skip_without_rule;
+    sender->rules.has_default = def && def->fields_without_rule;
     sender->has_state = def && def->with_state;
     sender->is_foreign = def && def->byte_order == (MICAP_IS_BIG_ENDIAN ? MICA_BYTE_ORDER_LITTLE : MICA_BYTE_ORDER_BIG);
     sender->excluded_count = count;

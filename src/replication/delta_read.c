@@ -57,7 +57,7 @@ static const micap_type *find_type(const micap_delta_work *work, uint64_t name_h
     const micap_components *components = &work->world->components;
     for (mica_component id = 0; (id = micap_component_after(components, id)) != 0;) {
         const micap_type *type = micap_type_of(id);
-        if (type->name_hash != name_hash)
+        if (type->name_hash != name_hash || type->type.parents)
             continue;
         bool is_carried = micap_delta_can_carry(&work->replica->rules, type);
         if (is_carried && (!layout_hash || micap_delta_layout_hash(layout_of(work, type), type) == *layout_hash))

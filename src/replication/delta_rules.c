@@ -48,7 +48,8 @@ const mica_resource_rule *micap_delta_rule_find(const micap_delta_rules *rules, 
         if (rule->component == type->id && (micap_delta_needs_rule(type) || rule->save || rule->spawn))
             return rule;
     }
-    return NULL;
+    static const mica_resource_rule without_functions = {0};
+    return rules->has_default && type->type.field_count && micap_delta_needs_rule(type) ? &without_functions : NULL;
 }
 
 uint64_t micap_delta_layout_hash(const mica_type *layout, const micap_type *type)

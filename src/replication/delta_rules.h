@@ -10,6 +10,7 @@ typedef struct micap_delta_rules {
     mica_resource_rule *list;
     uint32_t count;
     uint32_t capacity;
+    bool has_default; /* of components without a rule that need one, the described fields are sent */
 } micap_delta_rules;
 
 /* Copies rules. False with a report if one is invalid or memory is short. */
@@ -35,13 +36,13 @@ const mica_resource_rule *micap_delta_rule_find(const micap_delta_rules *rules, 
 /* The rule that a component is sent by, or NULL: its values are sent as they are. */
 static inline const mica_resource_rule *micap_delta_rule_of(const micap_delta_rules *rules, const micap_type *type)
 {
-    return rules->count ? micap_delta_rule_find(rules, type) : NULL;
+    return rules->count || rules->has_default ? micap_delta_rule_find(rules, type) : NULL;
 }
 
-/* Whether a component can be sent at all: its values are bytes, text and lists, or there is a rule. */
+/* Whether a component can be sent at all: its values are bytes, text and lists, or there is a rule. Parents are sent by themselves. */
 static inline bool micap_delta_can_carry(const micap_delta_rules *rules, const micap_type *type)
 {
-    return !micap_delta_needs_rule(type) || micap_delta_rule_of(rules, type);
+    return !type->type.parents && (!micap_delta_needs_rule(type) || micap_delta_rule_of(rules, type));
 }
 
 /* How values lie in a delta, for a sender and for a replica. */

@@ -29,7 +29,8 @@ typedef struct micap_replica_table {
     uint32_t local_capacity;
     uint32_t *next; /* of a pool for many instances, by row: the row of the next instance of the same entity */
     uint32_t next_capacity;
-    uint32_t archetype; /* id of the one whose rows were the very same when they were last put in order */
+    uint32_t archetype;  /* id of the one whose rows were the very same when they were last put in order, */
+    uint64_t ordered_at; /* and still are in this structure of the world */
 } micap_replica_table;
 
 struct mica_replica {

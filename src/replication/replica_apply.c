@@ -339,10 +339,13 @@ static void write_table(micap_delta_work *work, const micap_delta_table *table)
     micap_replica_table *known = &work->replica->tables[table->location];
     const mica_entity *locals = locals_of(work, table);
     const micap_archetypes *archetypes = &work->world->archetypes;
+    bool is_ordered = known->ordered_at == work->world->structure;
     if (table->is_moved) {
         const micap_archetype *ordered = put_in_order(work, table);
         known->archetype = ordered ? ordered->id : UINT32_MAX;
+        is_ordered = ordered;
     }
+    known->ordered_at = is_ordered ? work->world->structure : 0;
     /* Going back to a snapshot forgets archetypes: is_in_step sees whether this one is still it. */
     const micap_archetype *archetype =
         known->archetype < archetypes->count ? archetypes->by_id[known->archetype] : NULL;
@@ -350,7 +353,7 @@ static void write_table(micap_delta_work *work, const micap_delta_table *table)
         const micap_delta_slice *slice = &work->slices[table->slice + i];
         const char *values = slice->values;
         const micap_delta_contents *contents = work->contents ? work->contents + slice->contents : NULL;
-        bool in_step = is_in_step(archetype, slice, locals);
+        bool in_step = is_ordered || is_in_step(archetype, slice, locals);
         for (uint32_t j = 0; j < slice->column_count; ++j) {
             uint32_t number;
             memcpy(&number, slice->columns + (size_t)j * 4, 4);
@@ -700,16 +703,29 @@ static void show_new_edges(const micap_delta_work *work)
     }
 }
 
-void micap_replica_apply(micap_delta_work *work)
+/* Creates, moves and destroys entities. */
+static void change_entities(micap_delta_work *work)
 {
-    mica_replica *replica = work->replica;
+    const mica_replica *replica = work->replica;
     uint32_t dead_before = work->world->pools.dead_count;
-    await_edges(work);
+    uint64_t structure = work->world->structure;
     destroy_dead(work);
     claim_handles(work);
     place_entities(work);
     settle_dead(work, dead_before);
     clear_new(work);
+    if (work->changes_count || work->world->structure != structure + 1)
+        return;
+    for (uint32_t i = 0; i < replica->tables_count; ++i) /* also of those that the delta does not mention */
+        if (replica->tables[i].ordered_at == structure)
+            replica->tables[i].ordered_at = work->world->structure;
+}
+
+void micap_replica_apply(micap_delta_work *work)
+{
+    mica_replica *replica = work->replica;
+    await_edges(work);
+    change_entities(work);
     for (uint32_t i = 0; i < work->tables_count; ++i) {
         write_table(work, &work->tables[i]);
         note_rows(work, &work->tables[i]);

@@ -45,7 +45,8 @@ micap_snapshots *micap_snapshots_of(mica_world *world)
 micap_snapshot *micap_snapshot_find(const mica_world *world, mica_snapshot snapshot)
 {
     const micap_snapshots *snapshots = micap_module_state(world, MICAP_MODULE_SNAPSHOT);
-    micap_snapshot *at = snapshots ? snapshots->newest : NULL;
+    bool has_any = snapshots && world->undo.count; /* a world that is being destroyed has no logs any more */
+    micap_snapshot *at = has_any ? snapshots->newest : NULL;
     while (at && at->id != snapshot.id)
         at = at->older;
     return at;
@@ -80,14 +81,9 @@ static mica_result refuse(mica_world *world, const char *what)
 bool micap_can_copy_all(const mica_world *world, const char *what)
 {
     mica_component id = 0;
-    while ((id = micap_component_after(&world->components, id))) {
-        const micap_type *type = micap_component_of(&world->components, id)->type;
-        if (micap_can_copy(type))
-            continue;
-        micap_fail(world, MICA_ERROR_REFUSED, no_place, "%s: component %s has a destruct function and no copy function",
-                   what, type->type.name);
-        return false;
-    }
+    while ((id = micap_component_after(&world->components, id)))
+        if (!micap_expect_copyable(world, micap_component_of(&world->components, id)->type, what))
+            return false;
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include "../support/sample.h"
 #include "../support/test.h"
 #include "mica/hierarchy.h"
+#include "mica/observer.h"
 #include "mica/snapshot.h"
 #include "replication/delta_checksum.h"
 #include "replication/delta_format.h"
@@ -336,16 +337,22 @@ START_TEST(what_can_not_be_is_refused_in_words)
 }
 END_TEST
 
+/* A receiver with the handles of the sender. Those of buffers have higher indices. */
+static void open_unmapped_receiver(receiver_side *to)
+{
+    open_receiver(to, false);
+    mica_replica_destroy(to->replica);
+    mica_replica_def def = {0};
+    def.rules = carried_rules(&def.rule_count);
+    to->replica = mica_replica_create(to->world, &def);
+}
+
 START_TEST(names_of_pending_entities_come_with_them)
 {
     static sender_side from;
     receiver_side to;
     open_sender(&from, 1);
-    open_receiver(&to, false);
-    mica_replica_destroy(to.replica);
-    mica_replica_def def = {0};
-    def.rules = carried_rules(&def.rule_count);
-    to.replica = mica_replica_create(to.world, &def); /* handles of buffers have higher indices */
+    open_unmapped_receiver(&to);
     mica_defer(from.world);
     mica_entity pending = mica_create(from.world, MICA_WITH(Bond, {.strong = true}));
     ck_assert_int_eq(mica_name_set(from.world, pending, mica_nil(), "later"), MICA_OK);
@@ -360,6 +367,42 @@ START_TEST(names_of_pending_entities_come_with_them)
     mica_flush(from.world);
     follow(&from, &to, true);
     ck_assert(mica_same(mica_find(to.world, "later/inside"), other));
+    expect_same(from.world, to.world, 1);
+    mica_commands_destroy(commands);
+    close_receiver(&to);
+    close_sender(&from);
+}
+END_TEST
+
+/* What an observer records is applied at once, and creations that wait in a buffer are not. */
+static void adopt(const mica_event *event)
+{
+    const mica_entity *family = event->context;
+    ck_assert_int_eq(mica_set_parent(event->world, family[1], family[0]), MICA_OK);
+    ck_assert_int_eq(mica_set_parent(event->world, family[2], family[1]), MICA_OK);
+}
+
+START_TEST(links_of_pending_entities_come_with_them)
+{
+    static sender_side from;
+    receiver_side to;
+    open_sender(&from, 1);
+    open_unmapped_receiver(&to);
+    mica_commands *commands = mica_commands_create(from.world);
+    mica_entity parent = mica_create(from.world);
+    mica_entity family[] = {parent, mica_command_create(commands), mica_command_create(commands)};
+    mica_observer_add(
+        from.world,
+        &(mica_observer_def){.event = MICA_EVENT_ADD, .component = MICA_ID(Bond), .fn = adopt, .context = family});
+    mica_create(from.world, MICA_WITH(Bond, {.strong = true}));
+    ck_assert(mica_same(mica_first_child(from.world, parent), family[1]));
+    follow(&from, &to, true);
+    ck_assert_uint_eq(mica_child_count(to.world, parent), 0);
+    expect_same(from.world, to.world, 0);
+    ck_assert_int_eq(mica_flush(from.world), MICA_OK);
+    follow(&from, &to, true);
+    ck_assert(mica_same(mica_first_child(to.world, parent), family[1]));
+    ck_assert(mica_same(mica_parent(to.world, family[2]), family[1]));
     expect_same(from.world, to.world, 1);
     mica_commands_destroy(commands);
     close_receiver(&to);
@@ -444,7 +487,7 @@ START_TEST(both_byte_orders_lead_to_the_same_world)
 END_TEST
 
 TEST_SUITE(delta, both_byte_orders_lead_to_the_same_world, names_of_pending_entities_come_with_them,
-           a_receiver_goes_back_to_what_it_confirmed_and_follows_on,
+           links_of_pending_entities_come_with_them, a_receiver_goes_back_to_what_it_confirmed_and_follows_on,
            replicas_have_the_hash_of_the_sender_whatever_is_lost, hostile_bytes_are_refused_and_change_nothing,
            what_did_not_change_is_not_sent, the_receiver_has_entities_components_and_hooks_of_its_own,
            what_is_excluded_stays_at_home, names_of_any_length_in_any_scope_are_sent,

@@ -9,6 +9,7 @@
 #include "mica/hash.h"
 #include "mica/hierarchy.h"
 #include "mica/pool.h"
+#include "mica/relation.h"
 #include "mica/snapshot.h"
 
 #include <string.h>
@@ -513,9 +514,47 @@ START_TEST(rows_of_the_receivers_own_pools_go_when_the_sender_destroys_their_own
 }
 END_TEST
 
+MICA_RELATION_WITH(Needs, (.on_target = MICA_TARGET_DESTROY))
+
+/* The sender's rows do not move, but those here do: one dies with what it needs here. */
+START_TEST(rows_that_move_while_a_delta_is_applied_are_not_taken_for_those_of_the_sender)
+{
+    enum { CROWD = 6, GONE = 2 };
+    mica_world *from = mica_world_create(NULL), *to = mica_world_create(NULL);
+    mica_define(to, Spark);
+    mica_define(to, Number);
+    mica_sender *sender = mica_sender_create(from, NULL);
+    mica_replica *replica = mica_replica_create(to, NULL);
+    mica_entity needed = mica_create(from, MICA_WITH(Spark, {1})), crowd[CROWD];
+    mica_delta delta;
+    for (uint32_t i = 0; i < CROWD; ++i) {
+        crowd[i] = mica_create(from, MICA_WITH(Number, {i}));
+        ck_assert_int_eq(mica_delta_encode(sender, mica_replica_version(replica), &delta), MICA_OK);
+        ck_assert_int_eq(mica_delta_apply(replica, delta.bytes, delta.byte_count), MICA_OK);
+        if (i == GONE)
+            ck_assert(mica_relate(to, crowd[GONE], Needs, needed));
+    }
+    mica_destroy(from, needed);
+    for (uint32_t i = 0; i < CROWD; ++i)
+        mica_write(from, crowd[i], Number)->value += 100;
+    ck_assert_int_eq(mica_delta_encode(sender, mica_replica_version(replica), &delta), MICA_OK);
+    ck_assert_int_eq(mica_delta_apply(replica, delta.bytes, delta.byte_count), MICA_OK);
+    ck_assert(!mica_is_alive(to, crowd[GONE]));
+    for (uint32_t i = 0; i < CROWD; ++i)
+        if (i != GONE)
+            ck_assert_uint_eq(mica_get(to, crowd[i], Number)->value, 100 + i);
+    ck_assert_int_eq(mica_world_validate(to), MICA_OK);
+    mica_replica_destroy(replica);
+    mica_sender_destroy(sender);
+    mica_world_destroy(from);
+    mica_world_destroy(to);
+}
+END_TEST
+
 TEST_SUITE(replica, memory_that_runs_out_changes_nothing_and_the_delta_can_be_applied_again,
            a_replica_and_a_sender_need_memory_and_say_so, a_receiver_lives_its_own_life_between_deltas,
            rows_that_change_places_come_back_with_a_snapshot, a_component_that_the_receiver_removed_is_not_written,
            rows_are_left_alone_where_the_receiver_has_others, an_entity_that_is_created_again_has_no_old_rows,
            names_of_the_receiver_give_way_to_links, a_handle_in_stock_is_in_use,
-           rows_of_the_receivers_own_pools_go_when_the_sender_destroys_their_owner)
+           rows_of_the_receivers_own_pools_go_when_the_sender_destroys_their_owner,
+           rows_that_move_while_a_delta_is_applied_are_not_taken_for_those_of_the_sender)

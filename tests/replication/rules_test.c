@@ -300,6 +300,45 @@ START_TEST(without_a_rule_a_component_is_named_or_skipped)
 }
 END_TEST
 
+/* A rule without functions, for the replica. */
+START_TEST(fields_are_sent_without_a_rule)
+{
+    static boxes from;
+    reports heard;
+    mica_delta delta;
+    open_from(&from);
+    mica_resource_rule plain[RULES];
+    for (uint32_t i = 0; i < RULES; ++i)
+        plain[i] = (mica_resource_rule){.component = rules[i].component};
+    mica_sender *sender = mica_sender_create(from.world, &(mica_sender_def){.fields_without_rule = true});
+    mica_sender *by_rules = mica_sender_create(from.world, &(mica_sender_def){.rules = plain, .rule_count = RULES});
+    mica_world *world = open_boxes(&heard);
+    mica_replica *replica = mica_replica_create(world, &(mica_replica_def){.rules = plain, .rule_count = RULES});
+    mica_version base = 0;
+    for (uint32_t turn = 0; turn < 3; ++turn) {
+        mica_delta same;
+        ck_assert_int_eq(mica_delta_encode(by_rules, base, &same), MICA_OK);
+        ck_assert_int_eq(mica_delta_encode(sender, base, &delta), MICA_OK);
+        ck_assert_uint_eq(delta.byte_count, same.byte_count);
+        ck_assert_int_eq(mica_delta_apply(replica, delta.bytes, delta.byte_count), MICA_OK);
+        ck_assert_uint_gt(turn ? 1 : delta.value_bytes, 0);
+        for (uint32_t i = 0; i < sizeof from.entities / sizeof *from.entities; ++i) {
+            const Box *sent = mica_get(from.world, from.entities[i], Box),
+                      *got = mica_get(world, from.entities[i], Box);
+            ck_assert(!sent == !got && (!sent || (sent->shown == got->shown && number_in(got) == 7)));
+        }
+        base = delta.version;
+        change_boxes(&from);
+    }
+    expect_valid(world);
+    mica_replica_destroy(replica);
+    close_world(world, &heard);
+    mica_sender_destroy(sender);
+    mica_sender_destroy(by_rules);
+    close_from(&from);
+}
+END_TEST
+
 START_TEST(functions_that_refuse_change_nothing)
 {
     static boxes from;
@@ -493,6 +532,6 @@ START_TEST(invalid_rules_are_refused_by_name)
 END_TEST
 
 TEST_SUITE(delta_rules, values_are_made_by_rules, without_a_rule_a_component_is_named_or_skipped,
-           functions_that_refuse_change_nothing, memory_that_runs_out_changes_nothing, a_sender_without_memory_says_so,
-           a_singleton_that_is_not_used_any_more_has_its_default_value, a_recipe_has_the_alignment_that_it_asks_for,
-           invalid_rules_are_refused_by_name)
+           fields_are_sent_without_a_rule, functions_that_refuse_change_nothing, memory_that_runs_out_changes_nothing,
+           a_sender_without_memory_says_so, a_singleton_that_is_not_used_any_more_has_its_default_value,
+           a_recipe_has_the_alignment_that_it_asks_for, invalid_rules_are_refused_by_name)

@@ -531,6 +531,35 @@ START_TEST(a_pointer_from_before_a_restore_is_invalid)
 }
 END_TEST
 
+static mica_snapshot taken_before;
+static mica_history *filled_before;
+static reports dying_heard;
+
+static void drop_on_destroy(const mica_event *event)
+{
+    ck_assert(!mica_snapshot_drop(event->world, taken_before));
+    ck_assert_uint_eq(mica_snapshot_bytes(event->world, taken_before), 0);
+    ck_assert_int_ne(mica_snapshot_restore(event->world, taken_before), MICA_OK);
+    ck_assert_int_ne(mica_history_restore(filled_before, 1), MICA_OK);
+    mica_history_destroy(filled_before);
+    filled_before = NULL;
+}
+
+START_TEST(a_hook_of_a_world_that_is_destroyed_finds_no_snapshots)
+{
+    mica_world *world = open_world(&dying_heard);
+    mica_create(world, MICA_WITH(Position, {1, 2, 3}));
+    mica_hook_set(world, Position, MICA_EVENT_REMOVE, drop_on_destroy, NULL);
+    taken_before = mica_snapshot_take(world);
+    filled_before = mica_history_create(world, 4);
+    ck_assert_int_eq(mica_history_take(filled_before, 1), MICA_OK);
+    mica_write(world, mica_query_first(mica_query_create(world, MICA_QUERY(MICA_READ(Position)))), Position)->x = 4;
+    mica_world_destroy(world);
+    ck_assert_ptr_null(filled_before);
+    forget_reports(&dying_heard);
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("snapshot");
@@ -551,6 +580,7 @@ int main(void)
     tcase_add_test(cases, a_query_does_not_keep_a_singleton_in_use);
     tcase_add_test(cases, a_snapshot_is_refused_inside_a_flush);
     tcase_add_test(cases, histories_come_and_go);
+    tcase_add_test(cases, a_hook_of_a_world_that_is_destroyed_finds_no_snapshots);
     tcase_add_test(cases, memory_stays_flat_with_a_snapshot_every_tick);
     if (STOPS_AT_MISTAKES) {
         tcase_add_test_raise_signal(cases, other_systems_take_no_ticks, SIGABRT);

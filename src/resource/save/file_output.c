@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* How much is filled and checksummed while it is in the cache, and how much is written per call: a call takes microseconds, however
- * small the write. */
+ * small the write. Writes begin at multiples of their size, so that the file lies in large pages of the cache of the system. */
 enum { BATCH_BYTES = 1 << 15, BUFFER_BYTES = 1 << 20 };
 
 static struct micap_output_section *add_section(micap_output *output, mica_draft *draft, micap_section record)
@@ -147,26 +147,28 @@ bool micap_output_lay_out(micap_output *output, mica_draft *draft, const mica_dr
 size_t micap_output_buffer_bytes(const micap_output *output)
 {
     uint64_t file_bytes = output->header.file_bytes;
-    size_t bytes = file_bytes < BUFFER_BYTES ? file_bytes : BUFFER_BYTES;
-    bytes = bytes < head_bytes(output) ? head_bytes(output) : bytes;
+    size_t most = head_bytes(output) > BATCH_BYTES ? head_bytes(output) : BATCH_BYTES;
     for (uint32_t i = 0; i < output->count; ++i)
-        if (output->sections[i].record.stride > bytes)
-            bytes = output->sections[i].record.stride;
-    return bytes;
+        if (output->sections[i].record.stride > most)
+            most = output->sections[i].record.stride;
+    return file_bytes < BUFFER_BYTES + most ? file_bytes : BUFFER_BYTES + most;
 }
 
-static bool empty(micap_sink *sink)
+/* Writes the first bytes of the buffer. */
+static bool empty(micap_sink *sink, size_t bytes)
 {
-    sink->problem = micap_replacement_write(sink->file, sink->offset, sink->buffer, sink->filled);
-    sink->offset += sink->filled;
-    sink->filled = 0;
+    sink->problem = micap_replacement_write(sink->file, sink->offset, sink->buffer, bytes);
+    sink->offset += bytes;
+    sink->filled -= bytes;
+    memmove(sink->buffer, sink->buffer + bytes, sink->filled);
     return sink->problem == 0;
 }
 
 /* Room for so many bytes, to be filled in; NULL when the file has a problem. */
 static char *take(micap_sink *sink, size_t bytes)
 {
-    if (sink->filled + bytes > sink->capacity && !empty(sink))
+    size_t whole = sink->filled / BUFFER_BYTES * BUFFER_BYTES; /* there is room for the rest and for any record */
+    if (sink->filled + bytes > sink->capacity && !empty(sink, whole))
         return NULL;
     sink->filled += bytes;
     return sink->buffer + sink->filled - bytes;
@@ -220,14 +222,14 @@ bool micap_output_write(micap_output *output, micap_sink *sink)
         if (!write_section(&output->sections[i], sink))
             return false;
     bool has_head = sink->offset == 0; /* what is in the buffer, that is */
-    if (!has_head && !empty(sink))
+    if (!has_head && !empty(sink, sink->filled))
         return false;
     write_head(output, sink->buffer);
     if (!has_head) {
         sink->offset = 0;
         sink->filled = head_bytes(output);
     }
-    return !sink->file || empty(sink);
+    return !sink->file || empty(sink, sink->filled);
 }
 
 void mica_blob_free(mica_blob *blob)

@@ -2,6 +2,7 @@
 #include "resource/save/file_sections.h"
 
 #include "base/argument.h"
+#include "base/handle_range.h"
 #include "resource/save/file_assets.h"
 #include "resource/save/file_output.h"
 
@@ -340,15 +341,16 @@ static uint32_t list_handles(const mica_draft *draft, uint32_t first, uint32_t c
     for (uint32_t i = 0, left = 0; i < count; i += left) {
         const mica_entity *handles = draft->handles_of(draft->find_context, first + i, &left);
         left = left < count - i ? left : count - i;
-        for (uint32_t k = 0; k < left; ++k) {
+        for (uint32_t k = 0, range; k < left; k += range) {
             mica_entity handle = handles[k];
+            range = micap_handles_in_page(handles + k, left - k);
             if (handle.generation == run.generation && handle.index == run.index + run.count && run_count) {
-                ++run.count;
+                run.count += range;
                 continue;
             }
             if (out && run_count)
                 out[run_count - 1] = run;
-            run = (micap_handles_record){handle.index, handle.generation, 1};
+            run = (micap_handles_record){handle.index, handle.generation, range};
             ++run_count;
         }
     }
@@ -457,7 +459,7 @@ mica_result mica_draft_finish(mica_draft *draft, const mica_draft_finish_def *de
     finishing work = {.draft = draft, .contents.memory = &draft->memory};
     bool fine = make(&work, draft, def ? def : &defaults);
     if (fine) {
-        mica_allocator allocator = draft->memory.allocator;
+        mica_allocator allocator = micap_block_allocator(&draft->memory);
         size_t bytes = work.output.header.file_bytes;
         micap_sink sink = {.capacity = bytes};
         sink.buffer = allocator.allocate(bytes, MICAP_ALIGNMENT, allocator.context);
@@ -477,16 +479,16 @@ static bool write_file(finishing *work, const char *path)
     mica_draft *draft = work->draft;
     micap_replacement file;
     micap_sink sink = {.file = &file, .capacity = micap_output_buffer_bytes(&work->output)};
-    sink.buffer = micap_allocate(&draft->memory, sink.capacity, MICAP_ALIGNMENT);
+    sink.buffer = micap_allocate_block(&draft->memory, sink.capacity, MICAP_ALIGNMENT);
     if (!sink.buffer)
         return micap_draft_refuse_memory(draft);
-    int problem = micap_replacement_begin(&file, path);
+    int problem = micap_replacement_begin(&file, path, work->output.header.file_bytes);
     bool fine = !problem && micap_output_write(&work->output, &sink);
     if (!problem) {
         int written = micap_replacement_end(&file, fine ? 0 : sink.problem ? sink.problem : ECANCELED);
         problem = fine ? written : sink.problem;
     }
-    micap_release(&draft->memory, sink.buffer, sink.capacity, MICAP_ALIGNMENT);
+    micap_release_block(&draft->memory, sink.buffer, sink.capacity, MICAP_ALIGNMENT);
     if (problem)
         return micap_draft_refuse(draft, MICA_ERROR_FILE, "%.150s: %s", path, strerror(problem));
     return fine;

@@ -347,8 +347,6 @@ static bool give_edges(micap_spawning *work, const micap_entry *entry, uint32_t 
 static bool give_separate(micap_spawning *work, const micap_entry *entry, uint32_t copy)
 {
     const micap_component_block *block = entry->block;
-    if (!entry->component || !entry->is_separate)
-        return true;
     if (entry->type->relation)
         return give_edges(work, entry, copy);
     for (uint32_t i = 0; block->owners && i < block->instance_count; ++i) {
@@ -391,8 +389,6 @@ static void switch_off(micap_spawning *work, const micap_entry *entry, uint32_t 
     const micap_component_block *block = entry->block;
     const mica_entity *entities = copy_of(work, copy);
     uint32_t at = 0;
-    if (!entry->component || !entry->type->toggle || !block->disabled_count)
-        return;
     for (; block->owners && at < block->disabled_count; ++at) /* all instances of an entity have one switch */
         switch_one_off(work, entry, entities[block->owners[block->disabled[at]]]);
     for (uint32_t g = 0; g < work->group_count && at < block->disabled_count; ++g) {
@@ -419,7 +415,7 @@ static bool link_children(micap_spawning *work)
     size_t links = (size_t)count_links(work) * work->copies, bytes = 2 * links * sizeof(mica_entity);
     if (!links)
         return true;
-    mica_entity *children = micap_allocate(&work->memory, bytes, MICAP_ARRAY_ALIGNMENT);
+    mica_entity *children = micap_allocate_block(&work->memory, bytes, MICAP_ARRAY_ALIGNMENT);
     if (!children)
         return micap_spawn_fail_memory(work);
     mica_entity *parents = children + links;
@@ -435,7 +431,7 @@ static bool link_children(micap_spawning *work)
             count += mica_is_alive(work->world, children[count]) && mica_is_alive(work->world, parents[count]);
         }
     work->result = mica_set_parents(work->world, children, parents, count);
-    micap_release(&work->memory, children, bytes, MICAP_ARRAY_ALIGNMENT);
+    micap_release_block(&work->memory, children, bytes, MICAP_ARRAY_ALIGNMENT);
     return work->result == MICA_OK;
 }
 
@@ -463,8 +459,8 @@ static bool arrange_entities(micap_spawning *work)
         return true;
     mica_entity *arranged = work->def->out_entities;
     if (!arranged)
-        arranged = work->kept =
-            micap_allocate(&work->memory, entity_count * work->copies * sizeof *work->kept, MICAP_ARRAY_ALIGNMENT);
+        arranged = work->kept = micap_allocate_block(&work->memory, entity_count * work->copies * sizeof *work->kept,
+                                                     MICAP_ARRAY_ALIGNMENT);
     if (!arranged)
         return micap_spawn_fail_memory(work);
     work->entities = arranged;
@@ -474,10 +470,15 @@ static bool arrange_entities(micap_spawning *work)
     }
     for (mica_batch_run run = {0}; mica_batch_next(work->batch, &run);) {
         const micap_group_record *group = micap_record(resource, MICAP_SECTION_GROUPS, run.group);
-        uint32_t row = run.first - group->first_entity * work->copies;
-        for (uint32_t i = 0; i < run.count; ++i, ++row)
-            arranged[row / group->entity_count * entity_count + group->first_entity + row % group->entity_count] =
-                run.entities[i];
+        uint32_t row = run.first - group->first_entity * work->copies, at = row % group->entity_count;
+        mica_entity *copy = arranged + row / group->entity_count * entity_count + group->first_entity;
+        for (uint32_t i = 0; i < run.count; ++i) {
+            copy[at] = run.entities[i];
+            if (++at == group->entity_count) {
+                copy += entity_count;
+                at = 0;
+            }
+        }
     }
     return true;
 }
@@ -498,7 +499,7 @@ static bool begin_resume(micap_spawning *work)
     uint32_t count = resource->header.entity_count;
     if (!is_resumed(work))
         return true;
-    work->handles = micap_allocate(&work->memory, count * sizeof *work->handles, MICAP_ARRAY_ALIGNMENT);
+    work->handles = micap_allocate_block(&work->memory, count * sizeof *work->handles, MICAP_ARRAY_ALIGNMENT);
     if (!work->handles)
         return micap_spawn_fail_memory(work);
     micap_resource_handles(resource, work->handles);
@@ -537,18 +538,23 @@ static void finish_entities(micap_spawning *work)
 {
     mica_result committed = mica_batch_commit(work->batch, work->order, work->entry_count);
     bool fine = link_children(work);
-    for (uint32_t i = 0; i < work->entry_count; ++i)
-        for (uint32_t copy = 0; fine && copy < work->copies; ++copy)
-            fine = give_separate(work, &work->entries[i], copy);
+    for (uint32_t i = 0; i < work->entry_count; ++i) {
+        const micap_entry *entry = &work->entries[i];
+        uint32_t copies = entry->component && entry->is_separate ? work->copies : 0;
+        for (uint32_t copy = 0; fine && copy < copies; ++copy)
+            fine = give_separate(work, entry, copy);
+    }
     fine = fine && (micap_spawn_reserve_singletons(work) || micap_spawn_fail_memory(work));
     if (!fine) {
         take_all_back(work);
         return;
     }
     for (uint32_t i = 0; i < work->entry_count; ++i) {
-        give_singleton(work, &work->entries[i]);
-        for (uint32_t copy = 0; copy < work->copies; ++copy)
-            switch_off(work, &work->entries[i], copy);
+        micap_entry *entry = &work->entries[i];
+        bool is_switched = entry->component && entry->type->toggle && entry->block->disabled_count;
+        give_singleton(work, entry);
+        for (uint32_t copy = 0; is_switched && copy < work->copies; ++copy)
+            switch_off(work, entry, copy);
     }
     mica_result resumed = work->resume ? mica_resume_end(work->resume) : MICA_OK;
     work->resume = NULL;

@@ -105,7 +105,8 @@ static bool prepare_entry(micap_spawning *work, micap_entry *entry)
     if (!entry->component)
         return work->def->skip_unknown ||
                micap_spawn_fail(work, MICA_ERROR_UNKNOWN,
-                                "spawn: the world does not know component %.80s; define it, or spawn with skip_unknown",
+                                "spawn: the world does not know component %.80s: call mica_define, or spawn with "
+                                "skip_unknown",
                                 block->name);
     entry->type = mica_component_type(entry->component);
     entry->rule = rule_for(work->def, entry->component);
@@ -295,9 +296,10 @@ void micap_spawn_free(micap_spawning *work)
     give_room_back(work, work->order, work->resource->block_count * sizeof *work->order);
     give_room_back(work, work->groups, work->group_count * sizeof *work->groups);
     give_room_back(work, work->values, work->value_count * sizeof *work->values);
-    micap_release(memory, work->handles, work->resource->header.entity_count * sizeof *work->handles,
-                  MICAP_ARRAY_ALIGNMENT);
+    micap_release_block(memory, work->handles, work->resource->header.entity_count * sizeof *work->handles,
+                        MICAP_ARRAY_ALIGNMENT);
     give_room_back(work, work->repeated, work->repeated_bytes);
-    micap_release(memory, work->kept, (size_t)work->resource->header.entity_count * work->copies * sizeof *work->kept,
-                  MICAP_ARRAY_ALIGNMENT);
+    micap_release_block(memory, work->kept,
+                        (size_t)work->resource->header.entity_count * work->copies * sizeof *work->kept,
+                        MICAP_ARRAY_ALIGNMENT);
 }

@@ -43,8 +43,8 @@ typedef struct micap_component_block {
      * Ids and types of components are never used again for others. Threads that spawn at once may write the same here. */
     _Atomic(mica_component) component;
     _Atomic(const mica_type *) matching;
-    _Atomic(mica_component)
-        column; /* the component, if the instances are its values without conversion, rules or exceptions */
+    /* The component, if the instances are its values without conversion, rules or exceptions; in the upper half, a world that has it. */
+    _Atomic(uint64_t) column;
 } micap_component_block;
 
 struct mica_resource {

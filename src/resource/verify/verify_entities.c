@@ -94,6 +94,17 @@ static uint32_t position_of(const mica_resource *resource, uint32_t entity)
     return resource->positions ? resource->positions[entity] : entity;
 }
 
+enum { BLOCK = 16 };
+
+/* Whether none of a block of entities has a parent. */
+static bool are_roots(const uint32_t *parents)
+{
+    uint32_t all = MICAP_NONE;
+    for (int k = 0; k < BLOCK; ++k)
+        all &= parents[k];
+    return all == MICAP_NONE;
+}
+
 /* A parent stands before its children in the order: so there is no cycle. That each entity has four bytes here keeps a
  * small file from claiming billions of them. */
 static bool check_parents(mica_resource *resource)
@@ -107,8 +118,11 @@ static bool check_parents(mica_resource *resource)
     uint32_t child_count = 0;
     for (uint32_t i = 0; i < count; ++i) {
         uint32_t parent = numbers[i];
-        if (parent == MICAP_NONE)
+        if (parent == MICAP_NONE) { /* mostly, so are those after it */
+            while (count - i > BLOCK && are_roots(numbers + i + 1))
+                i += BLOCK;
             continue;
+        }
         if (parent >= count || position_of(resource, parent) >= position_of(resource, i))
             return micap_load_fail(resource, micap_offset_of(resource, MICAP_SECTION_PARENTS, i),
                                    "the parent of entity %u is %u, which is not before it", i, parent);

@@ -3,6 +3,8 @@
 #include "mica/state.h"
 #include "resource/verify/load_error.h"
 
+#include <string.h>
+
 bool micap_verify_state(mica_resource *resource)
 {
     uint64_t entity_count = 0;
@@ -25,8 +27,9 @@ bool micap_verify_state(mica_resource *resource)
 void micap_resource_handles(const mica_resource *resource, mica_entity *out)
 {
     for (uint32_t i = 0; i < micap_count_of(resource, MICAP_SECTION_HANDLES); ++i) {
-        const micap_handles_record *run = micap_record(resource, MICAP_SECTION_HANDLES, i);
-        for (uint32_t k = 0; k < run->count; ++k)
-            *out++ = (mica_entity){run->index + k, run->generation};
+        micap_handles_record run;
+        memcpy(&run, micap_record(resource, MICAP_SECTION_HANDLES, i), sizeof run);
+        for (uint32_t k = 0; k < run.count; ++k)
+            *out++ = (mica_entity){run.index + k, run.generation};
     }
 }
