@@ -11,18 +11,18 @@
  *         ...
  *
  * Start the program with `mpirun -n 4 ./program`; without mpirun it is one rank. Entities with the component of .grid are shared: each
- * lives on one rank, which follows from the cell of its position. Others belong to their rank alone. Cells are ordered along a Hilbert
+ * lives on one rank, which depends on the cell of its position. Other entities belong to their rank alone. Cells are ordered along a Hilbert
  * curve, and each rank owns a range of it. After the systems of a step, entities move to the rank that owns their cell, with all
  * components, text, lists, relations and names, and their neighbourhood is copied to the ranks within .reach.
  *
- * What a system may read and change. A system writes the entities that its query shows it, as without a cluster. Other entities it reads
- * with mica_cluster_around and mica_cluster_read, which show the state at the end of the step before, on any number of ranks and in any
- * order of systems; it changes them by messages (mica_cluster_send). Fields of type mica_entity and relations may refer to entities of
- * other ranks: such a handle is that of a stand-in (mica_remote), which has an identity and nothing else, becomes the entity when that
+ * What a system may read and change. A system writes the entities that its query shows, as without a cluster. It reads other entities with
+ * mica_cluster_around and mica_cluster_read, which show the state at the end of the step before, for any number of ranks and any order of
+ * systems, and changes them by messages (mica_cluster_send). Fields of type mica_entity, relations, parents and scopes of names (.links) may refer to
+ * entities of other ranks: such a handle is that of a stand-in (mica_remote), which has an identity and nothing else, becomes the entity when that
  * moves to this rank, and dies with it. Identities are numbers that an entity keeps wherever it goes; handles differ between ranks.
  *
- * What depends on the order of rows or on handles differs between numbers of ranks, so a system must not do it: a sum over a query, the
- * first of a query, mica_random_of. Use mica_cluster_reduce and mica_cluster_random. The order of neighbours and messages follows from
+ * Results that depend on the order of rows or on handles differ for other numbers of ranks. So systems must not use sums over a query, the
+ * first entity of a query, or mica_random_of: use mica_cluster_reduce and mica_cluster_random. Neighbours and messages are ordered by
  * identities.
  *
  * Collective functions must be called by all ranks in the same order; their comments say so. A rank that does not answer within
@@ -63,8 +63,8 @@ typedef struct mica_cluster_group {
     void *context;
 } mica_cluster_group;
 
-/* Reads what is equal on all ranks: the group, singletons, .context; with ownership by keys, also the entities that have the key of the
- * group. Changes nothing, unless the request is .in_order. */
+/* Answers the questions of a group. It must read only what is equal on all ranks: the group, singletons, .context; with ownership by keys,
+ * also the entities that have the key of the group. It must not change the world, unless the request is .in_order. */
 typedef void (*mica_cluster_request_fn)(const mica_cluster_group *group);
 
 /* A kind of question that mica_cluster_ask posts. */
@@ -79,12 +79,21 @@ typedef struct mica_cluster_request {
 typedef struct mica_cluster_def {
     mica_index_def grid; /* .component, .fields, .cell_size, .minimum, .maximum and .torus, as for mica_index_create */
     double reach;        /* the greatest radius of mica_cluster_around */
-    /* What mica_cluster_read shows: components and tags without text and lists, one per entity, not split. Copied. */
+    /* What mica_cluster_read shows: components and tags without entities, one per entity, not split. Copied. */
     const mica_component *ghosts;
     uint32_t ghost_count;
     /* What mica_cluster_send sends: described types without entities. Copied. */
     const mica_component *messages;
     uint32_t message_count;
+    /* How values of components go to other ranks, which have functions of the program, as for files (mica/rule.h): not of relations, singletons and
+     * split components, without entities. Hooks that see the component come see its default value. Their saved values are part of
+     * mica_cluster_hash. The array is copied. */
+    const mica_resource_rule *rules;
+    uint32_t rule_count;
+    /* Singletons that all ranks write in the same way: described, without entities. They are compared after each step and are part of
+     * mica_cluster_hash; a difference ends the run with a report that names the singleton and the rank. Others belong to their rank. Copied. */
+    const mica_component *singletons;
+    uint32_t singleton_count;
     /* Streams that all ranks read, of described types without entities. Systems write them with mica_cluster_push only. The array is copied;
      * the streams must exist until the cluster is destroyed. */
     struct mica_stream *const *streams;
@@ -97,8 +106,10 @@ typedef struct mica_cluster_def {
     void *context;
     uint32_t
         balance_steps; /* ranges are adapted to the measured work every so many steps; 0: only by mica_cluster_balance */
-    double time_limit_seconds; /* for which a rank waits for another; 0 means 60 */
+    double time_limit_seconds; /* how long a rank waits for another; 0 means 60 */
     uint64_t seed;             /* of identities and of mica_cluster_random */
+    /* Shared entities may have parents, and names in the scope of others. Not needed in a world with relations or components with entities. */
+    bool links;
     /* Before the first step, each rank has created different entities. Otherwise all have created the same, which is compared. */
     bool distributed;
     mica_allocator allocator; /* of the cluster; leave NULL for the default */
@@ -129,7 +140,7 @@ MICA_API uint32_t mica_cluster_rank(const mica_cluster *cluster);
 MICA_API uint32_t mica_cluster_rank_count(const mica_cluster *cluster);
 MICA_API uint64_t mica_cluster_tick(const mica_cluster *cluster);
 
-/* Returns a hash of all shared entities: identities, names, components and values. Equal for any number of ranks and workers. 0 if it
+/* Returns a hash of all shared entities: identities, names, components and values, and of .singletons. Equal for any number of ranks and workers. 0 if it
  * failed. Collective. Threads: owner. */
 MICA_API uint64_t mica_cluster_hash(mica_cluster *cluster);
 
@@ -162,26 +173,28 @@ MICA_API uint32_t mica_cluster_around(const mica_cluster *cluster, mica_entity e
 MICA_API const void *mica_cluster_read(const mica_cluster *cluster, const mica_cluster_neighbour *neighbour,
                                        mica_component component);
 
-/* Sends a message to an entity by its identity. At the end of the step, the handlers of mica/message.h receive it on the rank of the entity, in
- * the order of the identities of targets, then of senders, then of types and bytes of messages. If the world
- * has relations or components with entities, the target can be any entity. Otherwise it must be the sender, or have been within .reach of it at the end of
- * the last step; others are reported, and the message is dropped. If the target has died since, the message is dropped and counted. Returns false if memory runs out, or with a report for a sender without identity and for a type that
- * is not in .messages. Threads: any. */
+/* Sends a message to an entity by its identity. At the end of the step, the handlers of mica/message.h receive it on the rank of the
+ * entity, in the order of the identities of targets, then of senders, then of types and bytes of messages. If the world has relations or
+ * components with entities, the target can be any entity. Otherwise it must be the sender, or an entity that was within .reach of it at
+ * the end of the last step; another target is reported, and the message is dropped. If the target has died since, the message is dropped
+ * and counted. Returns false if memory runs out, or with a report for a sender without identity and for a type that is not in .messages.
+ * Threads: any. */
 MICA_API bool mica_cluster_send(mica_cluster *cluster, mica_entity from, uint64_t to, mica_value message);
 
 /* Writes a message to a stream of .streams. At the end of the step all ranks get the messages that were pushed on any rank, in the order
  * of the identities of the entities that pushed them, then of systems, then of calls; systems read them in the next step, as in
- * mica/stream.h. So the content of the stream is the same on every rank and for every number of ranks. The calls of a system for one entity are in order
- * if they are made by one thread. Returns false if memory runs out, or with a report for an entity without identity and for a
- * stream that is not in .streams. Threads: any. */
+ * mica/stream.h. So the content of the stream is the same on every rank and for every number of ranks. The calls of a system for one
+ * entity are in order if they are made by one thread. Returns false if memory runs out, or with a report for an entity without identity
+ * and for a stream that is not in .streams. Threads: any. */
 MICA_API bool mica_cluster_push(mica_cluster *cluster, mica_entity from, const struct mica_stream *stream,
                                 mica_value message);
 
-/* Asks a question for an entity. At the end of the step, one rank gets all questions with the same key, of all ranks: with ownership by keys the rank
- * that owns the key, else one that follows from the key. It calls the handler of .requests for each group, by ascending key; within a
- * group, questions are in the order of identities, then of systems, then of calls. Each answer is set at the entity that
- * asked, wherever that is now, before the next step; if it asked several times, in the order of systems and calls. An entity that died meanwhile gets no answer. Returns false if memory
- * runs out, or with a report for an entity without identity and for a type that is not in .requests. Threads: any. */
+/* Asks a question for an entity. At the end of the step, one rank gets all questions with the same key, from all ranks: with ownership by
+ * keys the rank that owns the key, otherwise one that depends on the key. It calls the handler of .requests for each group, by ascending
+ * key; within a group, questions are in the order of identities, then of systems, then of calls. Each answer is set at the entity that
+ * asked, wherever that is now, before the next step; if it asked several times, in the order of systems and calls. An entity that died
+ * meanwhile gets no answer. Returns false if memory runs out, or with a report for an entity without identity and for a type that is not
+ * in .requests. Threads: any. */
 MICA_API bool mica_cluster_ask(mica_cluster *cluster, mica_entity from, uint64_t key, mica_value question);
 
 /* What mica_cluster_reduce computes over all shared entities that have the component. */
@@ -206,10 +219,12 @@ typedef struct mica_summary {
 MICA_API mica_result mica_cluster_reduce(mica_cluster *cluster, const mica_cluster_reduction *reduction,
                                          mica_summary *out_summary, uint64_t *out_bins);
 
-/* Combines `from` into `to`. The result must not depend on the order or grouping of values. */
+/* Combines `from` into `to`, which are aligned as the value is on each rank, or to 16 bytes. The result must not depend on the order or grouping of
+ * values: then it is the same for any number of ranks. Sums of floats depend on it, those of integers do not. */
 typedef void (*mica_combine_fn)(void *to, const void *from, void *context);
 
-/* Combines a value of each rank; afterwards all ranks have the result. Collective. Threads: owner. */
+/* Combines a value of each rank; afterwards all ranks have the result. Values are combined in pairs, on half of the ranks, then on a quarter, and
+ * so on: a rank calls the function once for each power of two below the number of ranks, or less often. Collective. Threads: owner. */
 MICA_API mica_result mica_cluster_combine(mica_cluster *cluster, void *value, size_t value_bytes, mica_combine_fn fn,
                                           void *context);
 
@@ -246,6 +261,8 @@ typedef struct mica_cluster_stats {
     uint64_t balance_count;      /* how often ranges were adapted, since the cluster was created */
     double work_seconds;         /* for systems */
     double wait_seconds;         /* for other ranks */
+    /* Processor time of systems, divided by the number of workers, and of the exchange without waiting: what balancing makes equal. */
+    double processor_seconds;
 } mica_cluster_stats;
 
 /* Returns statistics of this rank. Threads: reader. */

@@ -61,13 +61,13 @@ static inline int32_t micap_cell_span_at(const micap_cell_space *space, uint32_t
 }
 
 /* The offset between two wrapped positions, the shortest way. */
-static inline double micap_cell_offset(const micap_cell_space *space, uint32_t axis, double from, double to)
+static inline double micap_cell_offset(const micap_cell_axis *axis, bool is_torus, double from, double to)
 {
     double offset = to - from;
-    if (space->is_torus && offset > space->axes[axis].half)
-        offset -= space->axes[axis].extent;
-    else if (space->is_torus && offset < -space->axes[axis].half)
-        offset += space->axes[axis].extent;
+    if (is_torus && offset > axis->half)
+        offset -= axis->extent;
+    else if (is_torus && offset < -axis->half)
+        offset += axis->extent;
     return offset;
 }
 

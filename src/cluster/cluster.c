@@ -1,16 +1,21 @@
 #include "base/argument.h"
 #include "base/hash.h"
+#include "cluster/border.h"
 #include "cluster/cluster_start.h"
 #include "cluster/cluster_trace.h"
 #include "cluster/distribution.h"
 #include "cluster/exchange.h"
 #include "cluster/mail.h"
+#include "cluster/new_families.h"
 #include "cluster/new_identities.h"
 #include "cluster/question.h"
 #include "cluster/reference.h"
+#include "cluster/rule_codec.h"
+#include "cluster/shared_singleton.h"
 #include "cluster/shared_stream.h"
 #include "mica/component.h"
 #include "mica/frame.h"
+#include "mica/task.h"
 #include "os/clock.h"
 
 #include <stdio.h>
@@ -57,9 +62,10 @@ static const char *lay_out_ghosts(micap_ghost_layout *layout, const mica_cluster
         return "it has more than 30 .ghosts, or .ghosts and a .key";
     for (uint32_t i = 0; i < def->ghost_count; ++i) {
         const mica_type *type = mica_component_type(def->ghosts[i]);
-        if (!type || micap_codec_problem(def->ghosts[i]) || micap_codec_has_entities(type) ||
-            !micap_codec_is_flat(type) || type->many || type->split || type->storage == MICA_STORAGE_SINGLETON)
-            return "its .ghosts must be components without text, lists and entities, one per entity and not split";
+        if (!type || micap_codec_problem(def->ghosts[i]) || micap_codec_has_entities(type) || type->many ||
+            type->split || type->storage == MICA_STORAGE_SINGLETON)
+            return "its .ghosts must be components without entities, one per entity and not split";
+        layout->rich |= (uint64_t)!micap_codec_is_flat(type) << i;
         uint32_t alignment = type->alignment ? type->alignment : 1;
         layout->row_bytes = (layout->row_bytes + alignment - 1) / alignment * alignment;
         layout->components[layout->count] = def->ghosts[i];
@@ -119,6 +125,8 @@ static const char *set_up(mica_cluster *cluster, const mica_cluster_def *def)
     const char *problem = find_coordinates(cluster, def);
     problem = problem ? problem : lay_out_ghosts(&cluster->table.layout, def);
     problem = problem ? problem : copy_messages(cluster, def);
+    problem = problem ? problem : micap_cluster_rules_copy(cluster, def);
+    problem = problem ? problem : micap_shared_singletons_copy(cluster, def);
     problem = problem ? problem : micap_shared_streams_copy(cluster, def);
     problem = problem ? problem : micap_questions_copy(cluster, def);
     problem = problem ? problem : micap_transport_open(&cluster->transport, &cluster->memory, limit);
@@ -129,7 +137,7 @@ static const char *set_up(mica_cluster *cluster, const mica_cluster_def *def)
         &cluster->memory, transport->rank_count * sizeof *cluster->parcel_of_rank, MICAP_ARRAY_ALIGNMENT);
     if (cluster->stream_count)
         cluster->gather_ends = micap_allocate_zeroed(
-            &cluster->memory, 2 * transport->rank_count * sizeof *cluster->gather_ends, MICAP_ARRAY_ALIGNMENT);
+            &cluster->memory, (size_t)2 * transport->rank_count * sizeof *cluster->gather_ends, MICAP_ARRAY_ALIGNMENT);
     if (!cluster->parcel_of_rank || (cluster->stream_count && !cluster->gather_ends) ||
         !micap_cell_table_init(&cluster->cells, &cluster->memory, def->key ? NULL : &cluster->space, def->reach,
                                transport->rank, transport->rank_count))
@@ -161,7 +169,10 @@ mica_cluster *mica_cluster_create(mica_world *world, const mica_cluster_def *def
     cluster->location = def->location;
     cluster->table.memory = &cluster->memory;
     cluster->table.space = &cluster->space;
-    cluster->codec = (micap_codec){.memory = &cluster->memory, .world = world, .scratch = {.memory = &cluster->memory}};
+    cluster->codec = (micap_codec){.memory = &cluster->memory,
+                                   .world = world,
+                                   .has_references = def->links,
+                                   .scratch = {.memory = &cluster->memory}};
     cluster->identities = (micap_identity_map){.memory = &cluster->memory, .world = world};
     micap_envelopes *lists[] = {&cluster->sent,  &cluster->arrived,   &cluster->pushed,
                                 &cluster->asked, &cluster->questions, &cluster->answers};
@@ -193,15 +204,20 @@ void mica_cluster_destroy(mica_cluster *cluster)
         MICAP_RELEASE_ARRAY(&cluster->memory, cluster->parcel_of_rank, cluster->transport.rank_count);
     MICAP_RELEASE_ARRAY(&cluster->memory, cluster->leavers, cluster->leaver_capacity);
     MICAP_RELEASE_ARRAY(&cluster->memory, cluster->messages, cluster->message_count);
+    MICAP_RELEASE_ARRAY(&cluster->memory, cluster->weights, cluster->weight_capacity);
+    micap_border_free(cluster);
     micap_new_identities_free(cluster);
+    micap_new_families_free(cluster);
     micap_cluster_trace_free(cluster);
     micap_mail_free(cluster);
+    micap_shared_singletons_free(cluster);
     micap_shared_streams_free(cluster);
     micap_questions_free(cluster);
     micap_references_free(cluster);
     micap_neighbour_table_free(&cluster->table);
     micap_cell_table_free(&cluster->cells);
     micap_codec_free(&cluster->codec);
+    micap_cluster_rules_free(cluster);
     micap_transport_close(&cluster->transport);
     pthread_mutex_destroy(&cluster->mail_lock);
     micap_memory memory; /* the cluster contains the one that counts its allocations */
@@ -222,6 +238,16 @@ void micap_cluster_fail(mica_cluster *cluster, mica_result result, const char *t
     cluster->result = mica_world_report(cluster->world, result, line);
 }
 
+/* Processor time, since a rank that shares its processor with other programs has not more work. Systems run on all workers. Neither duration
+ * includes waiting for other ranks, which systems do if they call collective functions. */
+static void measure_work(mica_cluster *cluster, uint64_t systems_ns, uint64_t exchange_ns)
+{
+    uint64_t work_ns = systems_ns / mica_worker_count(cluster->world) + exchange_ns;
+    cluster->stats.processor_seconds = (double)work_ns / 1e9;
+    cluster->work_ns += work_ns;
+    ++cluster->worked_steps;
+}
+
 bool mica_cluster_step(mica_cluster *cluster, float dt)
 {
     if (MICAP_MISSING(NULL, cluster) || cluster->result != MICA_OK)
@@ -232,13 +258,14 @@ bool mica_cluster_step(mica_cluster *cluster, float dt)
     transport->wait_seconds = 0;
     transport->sent_bytes = transport->received_bytes = transport->sent_message_count = 0;
     cluster->stats.arrived_count = cluster->stats.departed_count = 0;
-    uint64_t begin = micap_clock_ns();
+    transport->wait_processor_ns = 0;
+    uint64_t begin = micap_clock_ns(), processor_begin = micap_processor_ns();
     mica_result result = mica_step(cluster->world, dt);
     if (result != MICA_OK)
         micap_cluster_fail(cluster, result, "mica_step failed");
     uint64_t end = micap_clock_ns();
+    uint64_t systems_ns = micap_processor_ns() - processor_begin - transport->wait_processor_ns;
     cluster->stats.work_seconds = (double)(end - begin) / 1e9;
-    cluster->work_seconds += cluster->stats.work_seconds;
     ++cluster->tick;
     micap_exchange_run(cluster);
     micap_shared_streams_exchange(cluster);
@@ -247,6 +274,8 @@ bool mica_cluster_step(mica_cluster *cluster, float dt)
     if (cluster->result == MICA_OK)
         micap_mail_deliver(cluster);
     bool continues = micap_cluster_agree(cluster);
+    uint64_t step_ns = micap_processor_ns() - processor_begin - transport->wait_processor_ns;
+    measure_work(cluster, systems_ns, step_ns - systems_ns);
     if (continues && cluster->balance_steps && cluster->tick % cluster->balance_steps == 0)
         micap_distribution_balance(cluster);
     cluster->stats.wait_seconds = transport->wait_seconds;
@@ -308,7 +337,7 @@ mica_entity mica_cluster_find(mica_cluster *cluster, uint64_t identity)
     if (MICAP_MISSING(NULL, cluster) || !micap_neighbour_table_find(&cluster->table, identity, &row) ||
         row == MICAP_NO_ROW)
         return mica_nil();
-    mica_entity entity = cluster->table.sorted.rows[row].entity;
+    mica_entity entity = cluster->table.origins[row].entity;
     return mica_is_alive(cluster->world, entity) ? entity : mica_nil();
 }
 
@@ -331,28 +360,40 @@ mica_random mica_cluster_random(const mica_cluster *cluster, mica_entity entity,
     return mica_random_make(micap_hash_mix(seed ^ identity), stream);
 }
 
+static void report_radius(const mica_cluster *cluster, double radius)
+{
+    char text[200];
+    snprintf(
+        text, sizeof text,
+        "mica_cluster_around: radius is %.9g and must be at least 0 and at most the .reach of the cluster, %.9g: what "
+        "is farther away is not known on this rank",
+        radius, cluster->reach);
+    mica_world_report(cluster->world, MICA_ERROR_INVALID, text);
+}
+
 uint32_t mica_cluster_around(const mica_cluster *cluster, mica_entity entity, double radius,
                              mica_cluster_neighbour *out, uint32_t capacity)
 {
-    if (MICAP_MISSING(NULL, cluster) || MICAP_MISSING_ARRAY(cluster->world, out, capacity) ||
-        MICAP_INVALID(cluster->world, !(radius >= 0 && radius <= cluster->reach), radius,
-                      "must be at least 0 and at most the .reach of the cluster"))
+    if (MICAP_MISSING(NULL, cluster) || MICAP_MISSING_ARRAY(cluster->world, out, capacity))
         return 0;
-    uint32_t row = micap_neighbour_table_row(&cluster->table, entity);
-    if (row == MICAP_NO_ROW || cluster->key)
+    if (!(radius >= 0 && radius <= cluster->reach)) {
+        report_radius(cluster, radius);
         return 0;
-    return micap_neighbour_table_search(&cluster->table, &cluster->cells, row, radius, out, capacity);
+    }
+    if (cluster->key)
+        return 0;
+    return micap_neighbour_table_search(&cluster->table, &cluster->cells, entity, radius, out, capacity);
 }
 
 const void *mica_cluster_read(const mica_cluster *cluster, const mica_cluster_neighbour *neighbour,
                               mica_component component)
 {
     if (MICAP_MISSING(NULL, cluster) || MICAP_MISSING(cluster->world, neighbour) ||
-        MICAP_INVALID(cluster->world, neighbour->private_row >= cluster->table.sorted.count, neighbour,
+        MICAP_INVALID(cluster->world, neighbour->private_row >= cluster->table.count, neighbour,
                       "must be from mica_cluster_around of this step"))
         return NULL;
     const micap_ghost_layout *layout = &cluster->table.layout;
-    const char *values = cluster->table.sorted.values + (size_t)neighbour->private_row * layout->row_bytes;
+    const char *values = cluster->table.values + (size_t)neighbour->private_row * layout->row_bytes;
     uint64_t present;
     memcpy(&present, values, sizeof present);
     for (uint32_t i = 0; i < layout->count; ++i)

@@ -8,6 +8,8 @@
 #include "cluster/part_transfer.h"
 #include "cluster/reference.h"
 #include "mica/bulk.h"
+#include "mica/hierarchy.h"
+#include "mica/name.h"
 #include "mica/state.h"
 #include "os/file.h"
 
@@ -42,30 +44,63 @@ static bool has_agreed(save *save)
     return save->result == MICA_OK;
 }
 
+/* A file has names among the children of a parent. NULL, or a name that is elsewhere. */
+static const char *find_stray_name(const mica_cluster *cluster)
+{
+    const mica_world *world = cluster->world;
+    for (mica_view view = mica_query_begin(cluster->shared); cluster->codec.has_references && mica_view_next(&view);)
+        for (uint32_t i = 0; i < view.count; ++i) {
+            const char *name = mica_name_get(world, view.entities[i]);
+            if (name && !mica_same(mica_name_get_scope(world, view.entities[i]), mica_parent(world, view.entities[i])))
+                return name;
+        }
+    return NULL;
+}
+
 /* What is between steps can't be saved: the identities of new entities follow from the next step, and messages are on their way. */
 static void check_rest(save *save)
 {
     mica_cluster *cluster = save->cluster;
     mica_state *state = NULL;
+    const char *name = find_stray_name(cluster);
+    char text[160];
     if (strlen(save->path) > MICAP_MANIFEST_PATH_BYTES - 64)
         fail(save, MICA_ERROR_INVALID, "path must have at most 4000 bytes");
     else if (mica_query_count(cluster->new_ones))
         fail(save, MICA_ERROR_REFUSED, "entities were created since the last step: save right after a step");
     else if (cluster->sent.count || cluster->pushed.count || cluster->asked.count)
         fail(save, MICA_ERROR_REFUSED, "messages or questions were sent since the last step: save right after a step");
+    else if (name &&
+             snprintf(text, sizeof text, "the name %.60s is not in the scope of the parent of its entity", name))
+        fail(save, MICA_ERROR_REFUSED, text);
     else if (cluster->transport.rank == 0 && mica_state_take(cluster->world, &state) != MICA_OK)
         fail(save, MICA_ERROR_REFUSED, "the world is not at rest, or memory is short");
     mica_state_free(state);
 }
 
-/* Rank 0 looks at the save that is replaced, and deletes what killed jobs have left. Nothing is written yet. */
+/* Whether a name, ".<generation>.<rank>", is that of a part that the save does not have: a job was killed before it had replaced the
+ * manifest, or before it had removed the parts of the save before. */
+static bool is_other_part(const char *rest, const void *context)
+{
+    const micap_manifest *manifest = context;
+    uint64_t generation = 0;
+    uint32_t part = 0;
+    int end = 0;
+    if (sscanf(rest, ".%" SCNu64 ".%" SCNu32 "%n", &generation, &part, &end) != 2 || rest[end] ||
+        strspn(rest, ".0123456789") != (size_t)end)
+        return false;
+    return generation != manifest->generation || part >= manifest->part_count;
+}
+
+/* Rank 0 looks at the save that is replaced, and deletes what killed jobs have left. Nothing is written yet. Parts of a manifest that is
+ * damaged stay. */
 static void choose_generation(save *save)
 {
     uint64_t generation = 1;
     if (save->cluster->transport.rank == 0) {
-        micap_file_remove_leftovers(save->path);
-        if (!micap_manifest_load(&save->old, save->path))
-            generation = save->old.generation + 1;
+        bool is_known = !micap_manifest_load(&save->old, save->path);
+        generation = is_known ? save->old.generation + 1 : 1;
+        micap_file_remove_leftovers(save->path, is_known ? is_other_part : NULL, &save->old);
     }
     micap_transport_share(&save->cluster->transport, &generation, sizeof generation);
     save->manifest.generation = generation;
@@ -91,7 +126,8 @@ static void write_part(save *save, micap_manifest_part *out_part)
     mica_entity none = mica_nil(), *entities = NULL;
     uint32_t count = 0, capacity = 0;
     mica_blob blob = {0};
-    mica_save_def def = {.allocator = cluster->memory.allocator};
+    mica_save_def def = {
+        .allocator = cluster->memory.allocator, .rules = cluster->rules, .rule_count = cluster->codec.rule_count};
     bool is_short = false;
     if (cluster->transport.rank) {
         is_short = !list_shared(cluster, &entities, &count, &capacity) ||
@@ -123,16 +159,10 @@ static void write_manifest(save *save)
     micap_bytes_free(&bytes);
 }
 
-/* Removes the parts of the save that was replaced, and those that an interrupted save has left. */
+/* Removes the parts of the save that was replaced, and those that interrupted saves have left. */
 static void remove_old_parts(const save *save)
 {
-    char path[MICAP_MANIFEST_PATH_BYTES];
-    for (uint32_t i = 0; i < save->old.part_count; ++i)
-        if (micap_manifest_part_path(save->path, save->old.generation, i, path))
-            remove(path);
-    for (uint32_t i = save->manifest.part_count;
-         micap_manifest_part_path(save->path, save->manifest.generation, i, path) && remove(path) == 0; ++i) {
-    }
+    micap_file_remove_leftovers(save->path, is_other_part, &save->manifest);
 }
 
 static void run_save(save *save)
@@ -195,6 +225,7 @@ static void load_part(mica_cluster *cluster, const micap_manifest *manifest, con
     char text[MICAP_MANIFEST_TEXT_BYTES], problem[MICAP_TRANSFER_TEXT_BYTES];
     micap_part_file file;
     mica_result result = MICA_ERROR_DATA;
+    mica_spawn_def def = {.rules = cluster->rules, .rule_count = cluster->codec.rule_count};
     if (!micap_part_file_open(&file, manifest, path, part, text)) {
         micap_cluster_fail(cluster, MICA_ERROR_DATA, text);
     } else if (part) {
@@ -204,7 +235,7 @@ static void load_part(mica_cluster *cluster, const micap_manifest *manifest, con
         }
     } else if (!mica_resource_get_info(file.resource).has_state) {
         micap_cluster_fail(cluster, MICA_ERROR_DATA, "part 0 of the save has no state of a world");
-    } else if ((result = mica_spawn(cluster->world, file.resource, NULL)) != MICA_OK) {
+    } else if ((result = mica_spawn(cluster->world, file.resource, &def)) != MICA_OK) {
         micap_cluster_fail(cluster, result, "part 0 of the save can't be spawned");
     }
     micap_part_file_close(&file);

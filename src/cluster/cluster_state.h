@@ -4,12 +4,15 @@
  *     cluster_start.c     before the first step; common results     cluster_save.c      saving and loading
  *     manifest.c          the list of the parts of a save           part_transfer.c     entities of a part to another world
  *     join_save.c         all parts as one file, for tools          reference.c         entities in components and relations
- *     identity_map.c      identities, entities and stand-ins
+ *     identity_map.c      identities, entities and stand-ins        link_codec.c        names and parents as bytes
  *     exchange.c          entities and neighbours to other ranks    distribution.c      which rank owns what; balancing
+ *     border.c            what other ranks see of this one, and it of them
  *     new_identities.c    identities of new entities                mail.c              messages to entities of other ranks
+ *     new_families.c      the same for those that refer to each other
  *     cell_space.c        cells and the curve                       cell_table.c        the cells of this rank and their owners
  *     neighbour_table.c   what systems see of other entities        value_codec.c       entities as bytes
  *     envelopes.c           lists of values on their way             shared_stream.c     streams that all ranks read
+ *     shared_singleton.c  singletons that are the same on all ranks rule_codec.c        values that rules of the program make
  *     question.c          questions to keys, and their answers
  *     cluster_trace.c     one trace for all ranks
  *     reduce.c            reductions; exact_sum.c: sums             transport.c         MPI */
@@ -59,6 +62,10 @@ struct mica_cluster {
     uint64_t seed;
     uint32_t balance_steps;
     bool is_distributed;
+    mica_component *singletons; /* that are the same on all ranks */
+    uint64_t *singleton_hashes; /* of this rank, then room for those of rank 0 */
+    uint32_t singleton_count;
+    mica_resource_rule *rules; /* of the codec */
     mica_component *messages;
     uint32_t message_count;
     mica_location location;
@@ -77,7 +84,10 @@ struct mica_cluster {
     bool must_clear_cells; /* ranges have changed */
     mica_result result;
     atomic_bool must_stop;
-    double work_seconds; /* since ranges were adapted */
+    uint64_t work_ns; /* since ranges were adapted: processor time per worker, without waiting */
+    uint64_t worked_steps;
+    float *weights; /* by the index of an entity: its share of the work, relative to the mean; 0: not known */
+    uint32_t weight_capacity;
     mica_cluster_stats stats;
 
     micap_parcel *parcels; /* one for each rank that gets something */
@@ -88,6 +98,8 @@ struct mica_cluster {
 
     struct micap_cluster_trace *trace; /* NULL: none was started */
     struct micap_new_identities *new_identities;
+    struct micap_new_families *new_families; /* NULL: nothing has referred to a new entity */
+    struct micap_borders *borders;           /* NULL: no other rank has needed anything */
     micap_identity_map identities;
     struct micap_references *references; /* NULL: no component has entities */
     pthread_mutex_t mail_lock;           /* of what systems send, which they do in parallel */

@@ -1,6 +1,7 @@
 #include "cluster/cluster_trace.h"
 
 #include "base/argument.h"
+#include "base/assert.h"
 #include "mica/stats.h"
 #include "os/clock.h"
 
@@ -232,6 +233,7 @@ static mica_result collect(mica_cluster *cluster, micap_bytes *own, mica_result 
         .by_rank = micap_allocate_zeroed(&cluster->memory, rank_count * sizeof *all.by_rank, MICAP_ARRAY_ALIGNMENT)};
     result = agree(cluster, all.by_rank ? result : MICA_ERROR_MEMORY);
     if (result == MICA_OK) {
+        MICAP_ASSERT(all.by_rank, "without it, this rank does not agree");
         for (uint32_t rank = 0; rank < rank_count; ++rank)
             all.by_rank[rank].memory = &cluster->memory;
         micap_parcel parcel = {.rank = 0, .bytes = *own};

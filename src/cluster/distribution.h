@@ -11,4 +11,8 @@ void micap_distribution_start(mica_cluster *cluster);
 /* Adapts the ranges to the work since the last time. Collective. */
 void micap_distribution_balance(mica_cluster *cluster);
 
+/* The share of an entity in the work, relative to the mean of all; 0: not known. It goes with the entity. */
+float micap_distribution_weight(const mica_cluster *cluster, mica_entity entity);
+void micap_distribution_set_weight(mica_cluster *cluster, mica_entity entity, float weight);
+
 #endif

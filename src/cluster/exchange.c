@@ -1,7 +1,11 @@
 #include "cluster/exchange.h"
 
 #include "base/hash.h"
+#include "cluster/border.h"
+#include "cluster/distribution.h"
+#include "cluster/link_codec.h"
 #include "cluster/mail.h"
+#include "cluster/new_families.h"
 #include "cluster/new_identities.h"
 #include "cluster/question.h"
 #include "cluster/reference.h"
@@ -22,17 +26,15 @@ static void empty_parcels(mica_cluster *cluster)
         cluster->parcels[i].bytes.count = 0;
 }
 
-static micap_parcel *add_parcel(mica_cluster *cluster, uint32_t rank)
+static void add_parcel(mica_cluster *cluster, uint32_t rank)
 {
     if (!MICAP_RESERVE(&cluster->memory, cluster->parcels, &cluster->parcel_capacity,
                        (uint64_t)cluster->parcel_count + 1)) {
         micap_cluster_fail(cluster, MICA_ERROR_MEMORY, "out of memory for another rank");
-        return NULL;
+        return;
     }
     cluster->parcel_of_rank[rank] = ++cluster->parcel_count;
-    micap_parcel *parcel = &cluster->parcels[cluster->parcel_count - 1];
-    *parcel = (micap_parcel){.rank = rank, .bytes = {.memory = &cluster->memory}};
-    return parcel;
+    cluster->parcels[cluster->parcel_count - 1] = (micap_parcel){.rank = rank, .bytes = {.memory = &cluster->memory}};
 }
 
 void micap_exchange_put_header(const mica_cluster *cluster, micap_bytes *bytes)
@@ -41,10 +43,17 @@ void micap_exchange_put_header(const mica_cluster *cluster, micap_bytes *bytes)
     micap_bytes_put64(bytes, cluster->tick);
 }
 
+uint32_t micap_exchange_parcel_number(mica_cluster *cluster, uint32_t rank)
+{
+    if (!cluster->parcel_of_rank[rank])
+        add_parcel(cluster, rank);
+    return cluster->parcel_of_rank[rank];
+}
+
 micap_bytes *micap_exchange_parcel(mica_cluster *cluster, uint32_t rank)
 {
-    uint32_t number = cluster->parcel_of_rank[rank];
-    micap_parcel *parcel = number ? &cluster->parcels[number - 1] : add_parcel(cluster, rank);
+    uint32_t number = micap_exchange_parcel_number(cluster, rank);
+    micap_parcel *parcel = number ? &cluster->parcels[number - 1] : NULL;
     if (parcel && !parcel->bytes.count)
         micap_exchange_put_header(cluster, &parcel->bytes);
     return parcel ? &parcel->bytes : NULL;
@@ -82,27 +91,34 @@ static void close_parcels(mica_cluster *cluster)
 
 /* ---- verifying */
 
-static const char *check_ghost(const mica_cluster *cluster, micap_reader *reader)
+static float take_weight(micap_reader *reader)
 {
-    const micap_ghost_layout *layout = &cluster->table.layout;
-    uint64_t identity = micap_reader_take64(reader), present = 0;
-    for (uint32_t i = 0; i < cluster->space.axis_count; ++i)
-        micap_reader_take(reader, cluster->coordinates[i].bytes);
-    const char *values = micap_reader_take(reader, layout->row_bytes);
-    if (values)
-        memcpy(&present, values, sizeof present);
-    if (cluster->key || !identity || present >> layout->count)
-        return "a neighbour is invalid";
-    return NULL;
+    float weight = 0;
+    const char *bytes = micap_reader_take(reader, sizeof weight);
+    if (bytes)
+        memcpy(&weight, bytes, sizeof weight);
+    return weight;
 }
 
-static const char *check_record(mica_cluster *cluster, micap_reader *reader)
+static const char *check_entity(mica_cluster *cluster, micap_reader *reader)
+{
+    micap_reader_take64(reader);
+    float weight = take_weight(reader);
+    if (!(weight >= 0 && weight < 1e12f))
+        return "an entity has an impossible share of the work";
+    return micap_codec_check_entity(&cluster->codec, reader);
+}
+
+static const char *check_record(mica_cluster *cluster, uint32_t from, micap_reader *reader, bool *has_changes)
 {
     const char *kind = micap_reader_take(reader, 1);
+    if (kind && *kind == MICAP_RECORD_CHANGES && *has_changes)
+        return "it changes neighbours twice";
     switch (kind ? *kind : 0) {
-    case MICAP_RECORD_ENTITY: micap_reader_take64(reader); return micap_codec_check_entity(&cluster->codec, reader);
+    case MICAP_RECORD_ENTITY: return check_entity(cluster, reader);
     case MICAP_RECORD_ENVELOPE: return micap_mail_check(cluster, reader);
-    case MICAP_RECORD_GHOST: return check_ghost(cluster, reader);
+    case MICAP_RECORD_GHOST: return micap_border_check_new(cluster, reader);
+    case MICAP_RECORD_CHANGES: *has_changes = true; return micap_border_check_changes(cluster, from, reader);
     case MICAP_RECORD_NOTE: return micap_references_check(cluster, reader);
     case MICAP_RECORD_QUESTION: return micap_questions_check(cluster, reader);
     case MICAP_RECORD_ANSWER: return micap_questions_check_answer(cluster, reader);
@@ -128,12 +144,13 @@ const char *micap_exchange_open(const mica_cluster *cluster, const char *bytes, 
     return NULL;
 }
 
-const char *micap_exchange_check(mica_cluster *cluster, const char *bytes, size_t byte_count)
+const char *micap_exchange_check(mica_cluster *cluster, uint32_t from, const char *bytes, size_t byte_count)
 {
+    bool has_changes = false;
     micap_reader reader;
     const char *problem = micap_exchange_open(cluster, bytes, byte_count, &reader);
     while (!problem && micap_reader_left(&reader)) {
-        problem = check_record(cluster, &reader);
+        problem = check_record(cluster, from, &reader, &has_changes);
         if (!problem && reader.failed)
             problem = "a record is cut off";
     }
@@ -157,34 +174,20 @@ uint32_t micap_cluster_cell(mica_cluster *cluster, mica_entity entity, const voi
     return micap_cell_table_require(&cluster->cells, micap_cell_number(cell), cell);
 }
 
-static void use_ghost(mica_cluster *cluster, uint32_t from, micap_reader *reader)
-{
-    micap_neighbour_row row = {.identity = micap_reader_take64(reader), .rank = from};
-    for (uint32_t axis = 0; axis < cluster->space.axis_count; ++axis) {
-        const micap_number_field *coordinate = &cluster->coordinates[axis];
-        row.at[axis] = micap_number_field_load(coordinate, micap_reader_take(reader, coordinate->bytes));
-    }
-    micap_cell_space_wrap(&cluster->space, row.at);
-    micap_cell cell = micap_cell_of(&cluster->space, row.at);
-    row.cell = micap_cell_table_require(&cluster->cells, micap_cell_number(cell), cell);
-    const char *values = micap_reader_take(reader, cluster->table.layout.row_bytes);
-    char *to = row.cell == MICAP_NO_CELL ? NULL : micap_neighbour_table_add(&cluster->table, &row);
-    if (to)
-        memcpy(to, values, cluster->table.layout.row_bytes);
-    else
-        micap_cluster_fail(cluster, MICA_ERROR_MEMORY, "out of memory for neighbours");
-}
-
 static void use_entity(mica_cluster *cluster, micap_reader *reader)
 {
     uint64_t identity = micap_reader_take64(reader);
+    float weight = take_weight(reader);
     micap_reader begin = *reader;
     if (!identity) {
         micap_codec_check_entity(&cluster->codec, reader);
         micap_new_identities_add_arrival(cluster, begin.at, (size_t)(reader->at - begin.at));
         return;
     }
-    if (mica_is_nil(micap_codec_create_entity(&cluster->codec, reader, identity))) {
+    mica_entity entity = micap_codec_create_entity(&cluster->codec, reader, identity);
+    if (!mica_is_nil(entity)) {
+        micap_distribution_set_weight(cluster, entity, weight);
+    } else {
         char text[120];
         snprintf(text, sizeof text, "an entity of another rank, identity %llx, can't be created here",
                  (unsigned long long)identity);
@@ -198,7 +201,7 @@ static void use_entity(mica_cluster *cluster, micap_reader *reader)
 static void receive(uint32_t from, const char *bytes, size_t byte_count, void *context)
 {
     mica_cluster *cluster = context;
-    const char *problem = micap_exchange_check(cluster, bytes, byte_count);
+    const char *problem = micap_exchange_check(cluster, from, bytes, byte_count);
     if (problem) {
         char text[200];
         snprintf(text, sizeof text, "what rank %u sent is invalid: %s", from, problem);
@@ -213,7 +216,8 @@ static void receive(uint32_t from, const char *bytes, size_t byte_count, void *c
         case MICAP_RECORD_NOTE: micap_references_receive(cluster, from, &reader); break;
         case MICAP_RECORD_QUESTION: micap_questions_receive(cluster, &reader); break;
         case MICAP_RECORD_ANSWER: micap_questions_receive_answer(cluster, &reader); break;
-        default: use_ghost(cluster, from, &reader); break;
+        case MICAP_RECORD_CHANGES: micap_border_receive_changes(cluster, from, &reader); break;
+        default: micap_border_receive_new(cluster, from, &reader); break;
         }
 }
 
@@ -261,6 +265,8 @@ static void send_leavers(mica_cluster *cluster)
         micap_bytes_put(bytes, &(uint8_t){MICAP_RECORD_ENTITY}, 1);
         cluster->leavers[i].identity = identity ? identity->value : 0;
         micap_bytes_put64(bytes, cluster->leavers[i].identity);
+        float weight = micap_distribution_weight(cluster, entity);
+        micap_bytes_put(bytes, &weight, sizeof weight);
         micap_codec_put_entity(&cluster->codec, bytes, entity);
         micap_references_leave(cluster, entity, cluster->leavers[i].identity, cluster->leavers[i].rank);
     }
@@ -269,33 +275,25 @@ static void send_leavers(mica_cluster *cluster)
 
 /* ---- the second round: neighbours */
 
-/* Copies the components of a row of a view that the table shows. */
-static void fill_values(const micap_ghost_layout *layout, const mica_view *view, uint32_t row, char *out)
+/* Copies the components of a row of a view that the table shows. False if memory is short. */
+static bool fill_values(mica_cluster *cluster, const mica_view *view, uint32_t row, char *out)
 {
+    const micap_ghost_layout *layout = &cluster->table.layout;
     uint64_t present = 0;
     for (uint32_t i = 0; i < layout->count; ++i) {
         const char *column = mica_view_read_at(view, i + 2);
         if (!column)
             continue;
         present |= (uint64_t)1 << i;
-        memcpy(out + layout->offsets[i], column + (size_t)row * layout->sizes[i], layout->sizes[i]);
+        const char *value = column + (size_t)row * layout->sizes[i];
+        if (!(layout->rich >> i & 1))
+            memcpy(out + layout->offsets[i], value, layout->sizes[i]);
+        else if (!micap_codec_copy_value(&cluster->codec, mica_component_type(layout->components[i]), value,
+                                         out + layout->offsets[i]))
+            return false;
     }
     memcpy(out, &present, sizeof present);
-}
-
-static void send_ghost(mica_cluster *cluster, const micap_neighbour_row *row, const char *value, const char *values)
-{
-    const micap_table_cell *cell = &cluster->cells.cells[row->cell];
-    for (uint32_t i = 0; i < cell->needed_count; ++i) {
-        micap_bytes *bytes = micap_exchange_parcel(cluster, cluster->cells.needed[cell->needed_first + i]);
-        if (!bytes)
-            return;
-        micap_bytes_put(bytes, &(uint8_t){MICAP_RECORD_GHOST}, 1);
-        micap_bytes_put64(bytes, row->identity);
-        for (uint32_t axis = 0; axis < cluster->space.axis_count; ++axis)
-            micap_bytes_put(bytes, value + cluster->coordinates[axis].offset, cluster->coordinates[axis].bytes);
-        micap_bytes_put(bytes, values, cluster->table.layout.row_bytes);
-    }
+    return true;
 }
 
 static void fill_table(mica_cluster *cluster)
@@ -310,41 +308,61 @@ static void fill_table(mica_cluster *cluster)
             const char *value = values + (size_t)i * stride;
             row.cell = micap_cluster_cell(cluster, row.entity, value, row.at);
             char *to = row.cell == MICAP_NO_CELL ? NULL : micap_neighbour_table_add(&cluster->table, &row);
-            if (!to) {
+            if (!to || !fill_values(cluster, &view, i, to) ||
+                (cluster->cells.cells[row.cell].needed_count && !micap_border_add(cluster, &row, value, to))) {
                 micap_cluster_fail(cluster, MICA_ERROR_MEMORY, "out of memory for neighbours");
                 return;
             }
-            fill_values(&cluster->table.layout, &view, i, to);
-            if (cluster->cells.cells[row.cell].needed_count)
-                send_ghost(cluster, &row, value, to);
         }
     }
-    cluster->stats.owned_count = cluster->table.added.count;
+    cluster->stats.owned_count = cluster->table.added_count;
 }
 
 void micap_exchange_neighbours(mica_cluster *cluster)
 {
     micap_neighbour_table_begin(&cluster->table);
+    micap_border_begin(cluster);
     if (cluster->result == MICA_OK) /* otherwise the step fails on all ranks, and entities may have no identity yet */
         fill_table(cluster);
+    if (cluster->result == MICA_OK)
+        micap_border_send(cluster);
     micap_references_send(cluster);
     micap_exchange_round(cluster);
+    micap_border_finish(cluster);
     micap_references_finish(cluster);
     if (!micap_neighbour_table_end(&cluster->table, &cluster->cells))
         micap_cluster_fail(cluster, MICA_ERROR_MEMORY, "out of memory for neighbours");
     cluster->stats.ghost_count = cluster->table.ghost_count;
 }
 
-/* Links of the hierarchy are handles. */
-static void refuse_links(mica_cluster *cluster)
+/* NULL, or why a shared entity can't be in a cluster: it is linked with what does not go to other ranks, and would die here. */
+static const char *find_bad_link(const mica_cluster *cluster, mica_entity entity)
+{
+    const mica_world *world = cluster->world;
+    mica_entity parent = mica_parent(world, entity);
+    if (mica_is_nil(parent) && mica_is_nil(mica_first_child(world, entity)))
+        return NULL;
+    if (!cluster->codec.has_references)
+        return "a shared entity has a parent or children, and the cluster has no .links";
+    bool is_shared =
+        mica_is_nil(parent) || mica_has_id(world, parent, cluster->component) || mica_has(world, parent, mica_remote);
+    if (!is_shared)
+        return "a shared entity has a parent that is not shared";
+    return micap_codec_has_shared_children(world, entity, cluster->component)
+               ? NULL
+               : "a shared entity has a child that is not shared";
+}
+
+static void check_links(mica_cluster *cluster)
 {
     for (mica_view view = mica_query_begin(cluster->shared); mica_view_next(&view);)
-        for (uint32_t i = 0; i < view.count; ++i)
-            if (!mica_is_nil(mica_parent(cluster->world, view.entities[i])) ||
-                !mica_is_nil(mica_first_child(cluster->world, view.entities[i]))) {
-                micap_cluster_fail(cluster, MICA_ERROR_REFUSED, "a shared entity has a parent or children");
+        for (uint32_t i = 0; i < view.count; ++i) {
+            const char *problem = find_bad_link(cluster, view.entities[i]);
+            if (problem) {
+                micap_cluster_fail(cluster, MICA_ERROR_REFUSED, problem);
                 return;
             }
+        }
 }
 
 void micap_exchange_check_world(mica_cluster *cluster)
@@ -354,7 +372,7 @@ void micap_exchange_check_world(mica_cluster *cluster)
     if (cluster->codec.problem[0])
         micap_cluster_fail(cluster, MICA_ERROR_REFUSED, cluster->codec.problem);
     if (mica_linked_count(cluster->world))
-        refuse_links(cluster);
+        check_links(cluster);
     micap_shared_streams_check(cluster);
     if (cluster->is_started && cluster->codec.has_references && !cluster->references)
         micap_cluster_fail(
@@ -367,10 +385,11 @@ void micap_exchange_run(mica_cluster *cluster)
     micap_exchange_check_world(cluster);
     micap_references_check_stand_ins(cluster);
     micap_references_mark(cluster);
-    micap_references_settle(cluster);
+    if (micap_references_settle(cluster))
+        micap_new_families_assign(cluster);
     micap_mail_send(cluster);
     /* Cells that nothing is in any more are forgotten now and then. */
-    if (cluster->must_clear_cells || cluster->cells.cell_count > 4 * (uint64_t)cluster->table.sorted.count + 1024)
+    if (cluster->must_clear_cells || cluster->cells.cell_count > 4 * (uint64_t)cluster->table.count + 1024)
         micap_cell_table_clear(&cluster->cells);
     cluster->must_clear_cells = false;
     if (cluster->transport.rank_count > 1 && cluster->result == MICA_OK) {

@@ -7,9 +7,10 @@
 
 /* Records of a parcel. */
 enum {
-    MICAP_RECORD_ENTITY = 1, /* identity or 0, then the entity */
+    MICAP_RECORD_ENTITY = 1, /* identity or 0, share of the work, then the entity */
     MICAP_RECORD_ENVELOPE,   /* to, from, number of the type, value */
-    MICAP_RECORD_GHOST,      /* identity, coordinates, values */
+    MICAP_RECORD_GHOST,      /* identity, which components, coordinates, values: a new neighbour */
+    MICAP_RECORD_CHANGES,    /* of the neighbours that were sent before; at most once */
     MICAP_RECORD_NOTE,       /* about a reference: kind, identity, rank */
     MICAP_RECORD_QUESTION,   /* key, identity, rank for the answer, number of the type, system, order, value */
     MICAP_RECORD_ANSWER,     /* identity, number of the type, system, order, value */
@@ -31,6 +32,9 @@ void micap_exchange_neighbours(mica_cluster *cluster);
 /* The parcel for a rank, which begins with a header; NULL if memory is short. */
 micap_bytes *micap_exchange_parcel(mica_cluster *cluster, uint32_t rank);
 
+/* The number of the parcel for a rank, which does not change; 0 if memory is short. */
+uint32_t micap_exchange_parcel_number(mica_cluster *cluster, uint32_t rank);
+
 /* What every parcel begins with, and ends with once it is complete. */
 void micap_exchange_put_header(const mica_cluster *cluster, micap_bytes *bytes);
 void micap_exchange_put_end(micap_bytes *bytes);
@@ -39,7 +43,7 @@ void micap_exchange_put_end(micap_bytes *bytes);
 const char *micap_exchange_open(const mica_cluster *cluster, const char *bytes, size_t byte_count,
                                 micap_reader *out_reader);
 
-/* Verifies a parcel. NULL, or what is wrong. */
-const char *micap_exchange_check(mica_cluster *cluster, const char *bytes, size_t byte_count);
+/* Verifies a parcel of a rank. NULL, or what is wrong. */
+const char *micap_exchange_check(mica_cluster *cluster, uint32_t from, const char *bytes, size_t byte_count);
 
 #endif

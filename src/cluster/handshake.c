@@ -29,14 +29,21 @@ static void describe_def(const mica_cluster *cluster, micap_bytes *out)
     put_line(out, "Mica %d.%d.%d, %s byte order", MICA_VERSION_MAJOR, MICA_VERSION_MINOR, MICA_VERSION_PATCH,
              MICAP_IS_BIG_ENDIAN ? "big-endian" : "little-endian");
     put_line(out, "seed %" PRIu64, cluster->seed);
-    put_line(out, "%s by %s, reach %.17g, balance_steps %" PRIu32 "%s",
+    put_line(out, "%s by %s, reach %.17g, balance_steps %" PRIu32 "%s%s",
              cluster->key ? "keys of entities" : "cells of a grid", mica_component_type(cluster->component)->name,
-             cluster->reach, cluster->balance_steps, cluster->is_distributed ? ", distributed" : "");
+             cluster->reach, cluster->balance_steps, cluster->is_distributed ? ", distributed" : "",
+             cluster->codec.has_references ? ", links" : "");
     for (uint32_t i = 0; !cluster->key && i < space->axis_count; ++i)
         put_line(out, "axis %" PRIu32 " of the grid: %" PRId32 " cells from %.17g on, %.17g long%s", i,
                  space->axes[i].count, space->axes[i].minimum, space->axes[i].extent, space->is_torus ? ", torus" : "");
     for (uint32_t i = 0; i < cluster->table.layout.count; ++i)
         put_line(out, "ghosts have %.100s", mica_component_type(cluster->table.layout.components[i])->name);
+    for (uint32_t i = 0; i < cluster->codec.rule_count; ++i)
+        put_line(out, "rule of %.100s, recipe %.100s", mica_component_type(cluster->rules[i].component)->name,
+                 cluster->rules[i].recipe ? cluster->rules[i].recipe->name : "none");
+    for (uint32_t i = 0; i < cluster->singleton_count; ++i)
+        put_line(out, "singleton %.100s, layout %016" PRIx64, mica_component_type(cluster->singletons[i])->name,
+                 mica_component_layout_hash(cluster->singletons[i]));
     for (uint32_t i = 0; i < cluster->message_count; ++i)
         put_line(out, "message %.100s, layout %016" PRIx64, mica_component_type(cluster->messages[i])->name,
                  mica_component_layout_hash(cluster->messages[i]));

@@ -1,5 +1,6 @@
 #include "cluster/identity_map.h"
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "mica/query.h"
 #include "mica/view.h"
@@ -22,6 +23,7 @@ void micap_identity_map_forget(micap_identity_map *map)
 static micap_identity_slot *slot_of(const micap_identity_map *map, uint64_t identity)
 {
     uint32_t mask = map->slot_capacity - 1, at = (uint32_t)micap_hash_mix(identity) & mask;
+    MICAP_ASSERT(map->slots, "a map is asked when it has slots");
     while (map->slots[at].identity && map->slots[at].identity != identity)
         at = (at + 1) & mask;
     return &map->slots[at];
@@ -39,7 +41,7 @@ static bool grow(micap_identity_map *map)
     if (!wider.slots)
         return false;
     for (uint32_t i = 0; i < map->slot_capacity; ++i)
-        if (map->slots[i].identity)
+        if (map->slots && map->slots[i].identity)
             *slot_of(&wider, map->slots[i].identity) = map->slots[i];
     MICAP_RELEASE_ARRAY(map->memory, map->slots, map->slot_capacity);
     *map = wider;

@@ -43,7 +43,7 @@ static void put_envelope(mica_cluster *cluster, uint32_t rank, const micap_envel
 }
 
 /* Whether a cell is within reach of another on each axis. Depends on cells only, which are the same for any number of ranks. */
-static bool is_within_reach(const mica_cluster *cluster, const micap_neighbour_row *from, const micap_neighbour_row *to)
+static bool is_within_reach(const mica_cluster *cluster, const micap_row_origin *from, const micap_row_origin *to)
 {
     const micap_cell *a = &cluster->cells.cells[from->cell].cell, *b = &cluster->cells.cells[to->cell].cell;
     for (uint32_t axis = 0; axis < cluster->space.axis_count; ++axis) {
@@ -59,7 +59,7 @@ static bool is_within_reach(const mica_cluster *cluster, const micap_neighbour_r
 
 void micap_mail_send(mica_cluster *cluster)
 {
-    const micap_neighbour_row *rows = cluster->table.sorted.rows;
+    const micap_row_origin *rows = cluster->table.origins;
     for (uint32_t i = 0; i < cluster->sent.count; ++i) {
         const micap_envelope *envelope = &cluster->sent.envelopes[i];
         uint32_t from, to;

@@ -23,35 +23,65 @@ typedef struct micap_ghost_layout {
     mica_component components[MICAP_GHOSTS_MAX];
     uint32_t offsets[MICAP_GHOSTS_MAX];
     uint32_t sizes[MICAP_GHOSTS_MAX];
+    uint64_t rich; /* a bit for each that has text or lists, which its rows own */
     uint32_t count;
     uint32_t row_bytes;
 } micap_ghost_layout;
 
-typedef struct micap_rows {
-    micap_neighbour_row *rows;
-    char *values; /* row_bytes each */
-    uint32_t count;
-    uint32_t row_capacity, value_capacity;
-} micap_rows;
+/* What a search reads of a row: two of them share a cache line. */
+typedef struct micap_near_row {
+    double at[3];
+    uint64_t identity;
+} micap_near_row;
+
+/* The rest of it. */
+typedef struct micap_row_origin {
+    mica_entity entity;
+    uint32_t rank;
+    uint32_t cell;
+} micap_row_origin;
+
+/* Where an entity is in the table, so that a search begins without reading more. */
+typedef struct micap_row_place {
+    uint32_t row;
+    uint32_t position; /* of its cell in the order */
+    uint32_t generation;
+    uint32_t build; /* of the table to which this belongs */
+} micap_row_place;
 
 typedef struct micap_numbered_cell {
     uint64_t number;
     uint32_t cell; /* its index */
     uint32_t row_first;
     uint32_t row_count;
+    uint32_t run_first; /* what is within reach of the cell: consecutive rows */
+    uint32_t run_count;
 } micap_numbered_cell;
+
+typedef struct micap_row_run {
+    uint32_t begin, end;
+} micap_row_run;
 
 typedef struct micap_neighbour_table {
     micap_memory *memory;
     const micap_cell_space *space;
     micap_ghost_layout layout;
-    micap_rows added;           /* in the order in which they were added */
-    micap_rows sorted;          /* by cell and identity */
+    micap_neighbour_row *added; /* in the order in which they were added */
+    char *added_values;         /* row_bytes each */
+    uint32_t added_count, added_capacity, added_value_capacity;
+    uint32_t added_rich_count; /* rows among these that own text and lists: not those that were sorted */
+    micap_near_row *rows;      /* by cell and identity */
+    micap_row_origin *origins;
+    char *values;
+    uint32_t count, row_capacity, origin_capacity, value_capacity;
     micap_numbered_cell *order; /* the cells by number */
     uint32_t order_count, order_capacity;
     uint32_t ghost_count;
-    uint32_t *row_of_index; /* by the index of an entity of this rank: 1 + its row; 0: none */
-    uint32_t row_of_index_capacity;
+    micap_row_place *places; /* by the index of an entity of this rank */
+    uint32_t place_capacity;
+    uint32_t build;      /* counts how often the table was built */
+    micap_row_run *runs; /* of cells of this rank, if a few cells are within reach */
+    uint32_t run_count, run_capacity;
     uint32_t *slots; /* by identity, built on demand: 1 + a row */
     uint32_t slot_capacity;
     bool has_slots;
@@ -66,16 +96,15 @@ char *micap_neighbour_table_add(micap_neighbour_table *table, const micap_neighb
 /* Sorts what was added. False if memory is short: then the table is empty. */
 bool micap_neighbour_table_end(micap_neighbour_table *table, micap_cell_table *cells);
 
-/* The row of an entity of this rank; MICAP_NO_ROW if it has none. */
-uint32_t micap_neighbour_table_row(const micap_neighbour_table *table, mica_entity entity);
-
 /* The identity of an entity of this rank; 0 if it has no row. Systems need not declare that they read it, as the table does not change. */
 uint64_t micap_neighbour_table_identity(const micap_neighbour_table *table, mica_entity entity);
 
 /* The row of an identity. False if memory is short. */
 bool micap_neighbour_table_find(micap_neighbour_table *table, uint64_t identity, uint32_t *out_row);
 
-uint32_t micap_neighbour_table_search(const micap_neighbour_table *table, const micap_cell_table *cells, uint32_t row,
-                                      double radius, mica_cluster_neighbour *out, uint32_t capacity);
+/* The rows within a radius of an entity of this rank, apart from itself; none if it has no row. */
+uint32_t micap_neighbour_table_search(const micap_neighbour_table *table, const micap_cell_table *cells,
+                                      mica_entity entity, double radius, mica_cluster_neighbour *out,
+                                      uint32_t capacity);
 
 #endif

@@ -1,6 +1,7 @@
 #include "cluster/new_identities.h"
 
 #include "base/hash.h"
+#include "cluster/distribution.h"
 #include "cluster/reference.h"
 #include "mica/bulk.h"
 
@@ -110,6 +111,7 @@ static void settle(mica_cluster *cluster, const newcomer *newcomer, uint64_t ide
         done = own != NULL;
         if (done)
             own->value = identity;
+        micap_distribution_set_weight(cluster, newcomer->entity, 0);
     }
     if (done)
         micap_references_add_born(cluster, identity);

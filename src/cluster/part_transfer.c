@@ -12,18 +12,20 @@ static void hear_report(const mica_report *report, void *context)
 }
 
 /* The part as a world of its own, with the components of another one. */
-static mica_world *spawn_part(const mica_world *other, mica_allocator allocator, const mica_resource *resource,
-                              char *out_text)
+static mica_world *spawn_part(const micap_codec *codec, const mica_resource *resource, char *out_text)
 {
+    const mica_world *other = codec->world;
     mica_world_def def = mica_world_def_default();
-    def.allocator = allocator;
+    def.allocator = codec->memory->allocator;
     def.report = hear_report;
     def.report_context = out_text;
     mica_world *world = mica_world_create(&def);
     bool done = world != NULL;
     for (mica_component at = 0; done && (at = mica_component_next(other, at));)
         done = mica_component_define(world, mica_component_type(at)) != 0;
-    if (done && mica_spawn(world, resource, &(mica_spawn_def){.skip_state = true, .skip_singletons = true}) == MICA_OK)
+    mica_spawn_def how = {
+        .rules = codec->rules, .rule_count = codec->rule_count, .skip_state = true, .skip_singletons = true};
+    if (done && mica_spawn(world, resource, &how) == MICA_OK)
         return world;
     mica_world_destroy(world);
     return NULL;
@@ -43,10 +45,14 @@ static bool transfer_entity(micap_codec *from, micap_codec *to, micap_bytes *byt
 bool micap_part_transfer(micap_codec *codec, const mica_resource *resource, char out_text[MICAP_TRANSFER_TEXT_BYTES])
 {
     snprintf(out_text, MICAP_TRANSFER_TEXT_BYTES, "memory is short");
-    mica_world *world = spawn_part(codec->world, codec->memory->allocator, resource, out_text);
+    mica_world *world = spawn_part(codec, resource, out_text);
     if (!world)
         return false;
-    micap_codec from = {.memory = codec->memory, .world = world, .scratch = {.memory = codec->memory}};
+    micap_codec from = {.memory = codec->memory,
+                        .world = world,
+                        .rules = codec->rules,
+                        .rule_count = codec->rule_count,
+                        .scratch = {.memory = codec->memory}};
     micap_bytes bytes = {.memory = codec->memory};
     mica_term terms[] = {{.component = MICA_ID(mica_identity), .access = MICA_ACCESS_READ},
                          {.component = MICA_ID(mica_remote), .access = MICA_ACCESS_WITHOUT}};

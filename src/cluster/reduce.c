@@ -4,7 +4,10 @@
 #include "base/hash.h"
 #include "cluster/cluster_state.h"
 #include "cluster/exact_sum.h"
+#include "cluster/shared_singleton.h"
 #include "mica/component.h"
+
+#include <stdio.h>
 
 #define SIGN ((uint64_t)1 << 63)
 
@@ -123,22 +126,23 @@ mica_result mica_cluster_combine(mica_cluster *cluster, void *value, size_t valu
     if (MICAP_MISSING(NULL, cluster) || MICAP_MISSING(cluster->world, value) || MICAP_MISSING(cluster->world, fn) ||
         MICAP_INVALID(cluster->world, !value_bytes || value_bytes > 1 << 20, value_bytes, "must be from 1 to 1048576"))
         return MICA_ERROR_INVALID;
-    uint32_t rank_count = cluster->transport.rank_count;
-    char *all = micap_allocate(&cluster->memory, rank_count * value_bytes, MICAP_ARRAY_ALIGNMENT);
-    uint64_t is_short = !all;
+    char *other = micap_allocate(&cluster->memory, value_bytes, MICAP_ARRAY_ALIGNMENT);
+    uint64_t is_short = !other;
     micap_transport_maximum(&cluster->transport, &is_short, 1);
-    if (!is_short) {
-        micap_transport_gather(&cluster->transport, value, (uint32_t)value_bytes, all);
-        memcpy(value, all, value_bytes);
-        char *other = all; /* aligned, also if the size is odd */
-        for (uint32_t rank = 1; rank < rank_count; ++rank) {
-            memmove(other, all + rank * value_bytes, value_bytes);
-            fn(value, other, context);
-        }
-    }
-    micap_release(&cluster->memory, all, rank_count * value_bytes, MICAP_ARRAY_ALIGNMENT);
+    if (!is_short)
+        micap_transport_combine(&cluster->transport, value, other, (uint32_t)value_bytes, fn, context);
+    micap_release(&cluster->memory, other, value_bytes, MICAP_ARRAY_ALIGNMENT);
     return is_short ? mica_world_report(cluster->world, MICA_ERROR_MEMORY, "mica_cluster_combine: out of memory")
                     : MICA_OK;
+}
+
+/* New entities get identities at the end of the step. */
+static void skip_new(mica_entity target, uint32_t offset, void *context)
+{
+    mica_cluster *cluster = context;
+    (void)offset;
+    if (!mica_has_id(cluster->world, target, cluster->component))
+        snprintf(cluster->codec.problem, sizeof cluster->codec.problem, MICAP_CODEC_NOT_SHARED);
 }
 
 /* The sum of the hashes of all entities does not depend on their order. */
@@ -149,6 +153,8 @@ uint64_t mica_cluster_hash(mica_cluster *cluster)
     micap_bytes bytes = {.memory = &cluster->memory};
     uint64_t sums[2] = {0};
     bool done = micap_codec_update(&cluster->codec);
+    cluster->codec.on_new = skip_new;
+    cluster->codec.on_new_context = cluster;
     for (mica_view view = mica_query_begin(cluster->shared); done && mica_view_next(&view);)
         for (uint32_t i = 0; i < view.count; ++i) {
             const mica_identity *identity = mica_get(cluster->world, view.entities[i], mica_identity);
@@ -162,7 +168,10 @@ uint64_t mica_cluster_hash(mica_cluster *cluster)
             micap_hasher_bytes(&hasher, bytes.data, bytes.count);
             sums[0] += micap_hasher_finish(&hasher);
         }
-    sums[1] = bytes.failed || !done;
+    cluster->codec.on_new = NULL;
+    if (cluster->singleton_count && cluster->transport.rank == 0) /* equal on all ranks */
+        sums[0] += micap_shared_singletons_hash(cluster);
+    sums[1] = bytes.failed || !done || cluster->result == MICA_ERROR_MEMORY;
     micap_bytes_free(&bytes);
     micap_transport_sum(&cluster->transport, sums, 2);
     if (sums[1]) {

@@ -1,8 +1,12 @@
 #include "cluster/reference.h"
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "cluster/exchange.h"
+#include "cluster/link_codec.h"
+#include "cluster/new_families.h"
 #include "mica/component.h"
+#include "mica/hierarchy.h"
 #include "mica/hook.h"
 #include "mica/name.h"
 
@@ -112,9 +116,15 @@ void micap_references_check_stand_ins(mica_cluster *cluster)
         for (uint32_t i = 0; i < view.count; ++i) {
             mica_component components[3];
             uint32_t count = mica_get_components(cluster->world, view.entities[i], components, 3);
-            if (count <= 2 && !mica_name_get(cluster->world, view.entities[i]))
+            const char *got = mica_name_get(cluster->world, view.entities[i]) ? "name" : NULL;
+            if (!mica_is_nil(mica_parent(cluster->world, view.entities[i])))
+                got = "parent";
+            else if (!micap_codec_has_shared_children(cluster->world, view.entities[i], cluster->component))
+                got = "child that is not shared";
+            if (count <= 2 && !got)
                 continue;
-            char how[120] = "got a name";
+            char how[120];
+            snprintf(how, sizeof how, "got a %s", got ? got : "");
             for (uint32_t k = 0; k < count && k < 3; ++k)
                 if (components[k] != MICA_ID(mica_identity) && components[k] != MICA_ID(mica_remote))
                     snprintf(how, sizeof how, "got the component %.80s", mica_component_type(components[k])->name);
@@ -278,12 +288,12 @@ static void bury(mica_cluster *cluster, struct micap_references *state, uint64_t
 
 /* ---- notes */
 
-static void use_note(mica_cluster *cluster, uint32_t from, micap_reference_note note, uint64_t identity, uint32_t rank)
+static void use_note(mica_cluster *cluster, uint32_t from, micap_reference_note note, uint64_t identity, uint32_t value)
 {
     struct micap_references *state = cluster->references;
     directory_entry *entry;
     switch (note) {
-    case MICAP_NOTE_OWNED: set_owner(cluster, state, identity, rank); break;
+    case MICAP_NOTE_OWNED: set_owner(cluster, state, identity, value); break;
     case MICAP_NOTE_DIED: bury(cluster, state, identity); break;
     case MICAP_NOTE_WATCH: add_notice(cluster, &state->watches, identity, from); break;
     case MICAP_NOTE_UNWATCH:
@@ -291,14 +301,17 @@ static void use_note(mica_cluster *cluster, uint32_t from, micap_reference_note 
         if (entry)
             remove_watcher(state, entry, from);
         break;
+    case MICAP_NOTE_FAMILIES: micap_new_families_receive_count(cluster, from, identity, value); break;
+    case MICAP_NOTE_NUMBER: micap_new_families_receive_number(cluster, identity, value); break;
     default: add_notice(cluster, &state->lost, identity, 0); break;
     }
 }
 
-static void send_note(mica_cluster *cluster, uint32_t to, micap_reference_note note, uint64_t identity, uint32_t rank)
+void micap_references_tell(mica_cluster *cluster, uint32_t to, micap_reference_note note, uint64_t identity,
+                           uint32_t value)
 {
     if (to == cluster->transport.rank) {
-        use_note(cluster, to, note, identity, rank);
+        use_note(cluster, to, note, identity, value);
         return;
     }
     micap_bytes *bytes = micap_exchange_parcel(cluster, to);
@@ -307,21 +320,22 @@ static void send_note(mica_cluster *cluster, uint32_t to, micap_reference_note n
     uint8_t kinds[] = {MICAP_RECORD_NOTE, (uint8_t)note};
     micap_bytes_put(bytes, kinds, sizeof kinds);
     micap_bytes_put64(bytes, identity);
-    micap_bytes_put32(bytes, rank);
+    micap_bytes_put32(bytes, value);
 }
 
 static void tell_home(mica_cluster *cluster, micap_reference_note note, uint64_t identity, uint32_t rank)
 {
-    send_note(cluster, micap_references_home(cluster, identity), note, identity, rank);
+    micap_references_tell(cluster, micap_references_home(cluster, identity), note, identity, rank);
 }
 
 const char *micap_references_check(const mica_cluster *cluster, micap_reader *reader)
 {
     const char *note = micap_reader_take(reader, 1);
     uint64_t identity = micap_reader_take64(reader);
-    uint32_t rank = micap_reader_take32(reader);
+    uint32_t value = micap_reader_take32(reader);
+    bool is_rank = note && *note < MICAP_NOTE_FAMILIES;
     bool is_valid = note && *note >= MICAP_NOTE_OWNED && *note < MICAP_NOTE_COUNT && identity &&
-                    rank < cluster->transport.rank_count && cluster->references;
+                    (!is_rank || value < cluster->transport.rank_count) && cluster->references;
     return is_valid ? NULL : "a note about a reference is invalid";
 }
 
@@ -336,7 +350,8 @@ void micap_references_receive(mica_cluster *cluster, uint32_t from, micap_reader
 
 typedef struct marking {
     mica_cluster *cluster;
-    bool needs_identities;
+    mica_entity source;
+    bool has_new; /* there are entities without identity */
 } marking;
 
 static void mark(mica_entity target, void *context)
@@ -346,11 +361,12 @@ static void mark(mica_entity target, void *context)
     struct micap_references *state = cluster->references;
     if (mica_is_nil(target) || !mica_is_alive(cluster->world, target))
         return;
-    if (marking->needs_identities && !mica_has(cluster->world, target, mica_identity))
-        micap_cluster_fail(
-            cluster, MICA_ERROR_REFUSED,
-            "a component refers to an entity without identity: one that is not shared, or was created in "
-            "this step");
+    if (marking->has_new && !mica_has(cluster->world, target, mica_identity)) {
+        if (mica_has_id(cluster->world, target, cluster->component))
+            micap_new_families_note(cluster, marking->source);
+        else
+            micap_cluster_fail(cluster, MICA_ERROR_REFUSED, MICAP_CODEC_NOT_SHARED);
+    }
     uint32_t before = state->mark_capacity;
     if (!MICAP_RESERVE(&cluster->memory, state->marks, &state->mark_capacity, (uint64_t)target.index + 1)) {
         fail_memory(cluster);
@@ -386,15 +402,17 @@ static void remove_unmarked(mica_cluster *cluster)
 void micap_references_mark(mica_cluster *cluster)
 {
     struct micap_references *state = cluster->references;
-    marking marking = {cluster, state && mica_query_count(cluster->new_ones) > 0};
-    if (!state || (cluster->transport.rank_count == 1 && !marking.needs_identities))
+    marking marking = {.cluster = cluster, .has_new = state && mica_query_count(cluster->new_ones) > 0};
+    if (!state || (cluster->transport.rank_count == 1 && !marking.has_new))
         return;
     micap_identity_map_forget(&cluster->identities);
     if (state->marks)
         memset(state->marks, 0, state->mark_capacity);
     for (mica_view view = mica_query_begin(cluster->shared); mica_view_next(&view);)
-        for (uint32_t i = 0; i < view.count; ++i)
+        for (uint32_t i = 0; i < view.count; ++i) {
+            marking.source = view.entities[i];
             micap_codec_visit(&cluster->codec, view.entities[i], mark, &marking);
+        }
     if (cluster->transport.rank_count > 1 && cluster->result == MICA_OK)
         remove_unmarked(cluster);
 }
@@ -465,7 +483,7 @@ static void send_all(mica_cluster *cluster)
     for (uint32_t i = 0; i < map->created_count; ++i)
         tell_home(cluster, MICAP_NOTE_WATCH, map->created[i], 0);
     for (uint32_t i = 0; i < state->gone.count; ++i)
-        send_note(cluster, state->gone.list[i].rank, MICAP_NOTE_GONE, state->gone.list[i].identity, 0);
+        micap_references_tell(cluster, state->gone.list[i].rank, MICAP_NOTE_GONE, state->gone.list[i].identity, 0);
     state->born.count = state->died.count = state->gone.count = map->created_count = 0;
 }
 
@@ -518,29 +536,33 @@ static void list_identities(mica_cluster *cluster)
                 fail_memory(cluster);
                 return;
             }
+            MICAP_ASSERT(state->identities, "there is room for the identity of an entity");
             memset(state->identities + before, 0, (state->identity_capacity - before) * sizeof *state->identities);
             state->identities[index] = identities[i].value;
         }
     }
 }
 
-void micap_references_settle(mica_cluster *cluster)
+bool micap_references_settle(mica_cluster *cluster)
 {
     struct micap_references *state = cluster->references;
     if (!state)
-        return;
+        return false;
+    bool has_families = micap_new_families_exist(cluster);
     if (cluster->transport.rank_count == 1) {
         state->died.count = 0;
-        return;
+        return has_families;
     }
-    for (uint64_t pending = 1; pending;) {
+    for (uint64_t flags[2] = {1}; flags[0]; has_families = flags[1]) {
         send_all(cluster);
         micap_exchange_round(cluster);
         use_watches(cluster);
         destroy_lost(cluster);
-        pending = state->died.count || state->gone.count || state->lost.count;
-        micap_transport_maximum(&cluster->transport, &pending, 1);
+        flags[0] = state->died.count || state->gone.count || state->lost.count;
+        flags[1] = has_families;
+        micap_transport_maximum(&cluster->transport, flags, 2);
     }
+    return has_families;
 }
 
 void micap_references_send(mica_cluster *cluster)

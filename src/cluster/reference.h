@@ -18,6 +18,8 @@ typedef enum micap_reference_note {
     MICAP_NOTE_WATCH,     /* to the home: this rank has a stand-in */
     MICAP_NOTE_UNWATCH,
     MICAP_NOTE_GONE, /* from the home: the stand-in is that of a dead entity */
+    MICAP_NOTE_FAMILIES, /* to the home of a hash: how many new families have it (new_families.h); a number instead of a rank */
+    MICAP_NOTE_NUMBER, /* from there: the number of the first of them */
     MICAP_NOTE_COUNT,
 } micap_reference_note;
 
@@ -28,7 +30,8 @@ void micap_references_free(mica_cluster *cluster);
 /* Refuses what the program did to stand-ins. */
 void micap_references_check_stand_ins(mica_cluster *cluster);
 
-/* Marks what shared entities of this rank refer to, refuses references to entities without identity, and destroys stand-ins that nothing refers to. */
+/* Marks what shared entities of this rank refer to, notes references to new ones, refuses those to entities that are not shared, and destroys
+ * stand-ins that nothing refers to. */
 void micap_references_mark(mica_cluster *cluster);
 bool micap_references_is_marked(const mica_cluster *cluster, mica_entity entity);
 
@@ -42,8 +45,12 @@ void micap_references_add_born(mica_cluster *cluster, uint64_t identity);
 bool micap_references_list(mica_cluster *cluster, mica_entity **out, uint32_t *out_count, uint32_t *out_capacity);
 
 /* Exchanges notes until nothing dies any more: before entities move and new ones get identities, which follow from what they refer to.
- * Collective. */
-void micap_references_settle(mica_cluster *cluster);
+ * Returns whether something refers to a new entity on any rank. Collective. */
+bool micap_references_settle(mica_cluster *cluster);
+
+/* Puts a note for a rank into its parcel, or uses it, if it is for this rank. */
+void micap_references_tell(mica_cluster *cluster, uint32_t to, micap_reference_note note, uint64_t identity,
+                           uint32_t value);
 
 /* Puts notes about what has moved or was born into parcels, and uses those that have arrived. */
 void micap_references_send(mica_cluster *cluster);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TAG_ROUND = 100, TAG_ROUNDS = 4, TAG_WAITING = 99, EXIT_HUNG = 3 };
+enum { TAG_ROUND = 100, TAG_ROUNDS = 4, TAG_WAITING = 99, TAG_COMBINE = 98, EXIT_HUNG = 3 };
 #define SECOND 1000000000.0
 
 struct micap_communicator {
@@ -86,18 +86,11 @@ void micap_transport_close(micap_transport *transport)
     transport->communicator = NULL;
 }
 
-/* Asks all ranks whether they wait too. Those that do not answer are at work or hang. Only called when the job ends. */
-static void name_silent_ranks(const micap_transport *transport)
+/* Asks all ranks whether they wait too. Those that do not answer are at work or hang. */
+static void name_silent_ranks(const micap_transport *transport, MPI_Request *requests, bool *has_answered)
 {
     MPI_Comm comm = transport->communicator->comm;
     uint32_t count = transport->rank_count;
-    bool *has_answered = calloc(count, sizeof *has_answered);
-    MPI_Request *requests = calloc(count, sizeof *requests);
-    if (!has_answered || !requests) {
-        fprintf(stderr, "mica cluster: rank %u waited for %.1f s; the job ends\n", transport->rank,
-                transport->time_limit_seconds);
-        MPI_Abort(comm, EXIT_HUNG);
-    }
     for (uint32_t i = 0; i < count; ++i)
         MPI_Isend(NULL, 0, MPI_BYTE, (int)i, TAG_WAITING, comm, &requests[i]);
     double grace = transport->time_limit_seconds / 2 > 1 ? transport->time_limit_seconds / 2 : 1;
@@ -116,18 +109,44 @@ static void name_silent_ranks(const micap_transport *transport)
         if (!has_answered[i] && i != transport->rank)
             fprintf(stderr, "mica cluster: rank %u does not answer; rank %u waited for %.1f s; the job ends\n", i,
                     transport->rank, transport->time_limit_seconds);
-    MPI_Abort(comm, EXIT_HUNG);
+}
+
+/* Waiting took too long. */
+static void end_job(const micap_transport *transport)
+{
+    bool *has_answered = calloc(transport->rank_count, sizeof *has_answered);
+    MPI_Request *requests = calloc(transport->rank_count, sizeof *requests);
+    if (has_answered && requests)
+        name_silent_ranks(transport, requests, has_answered);
+    else
+        fprintf(stderr, "mica cluster: rank %u waited for %.1f s; the job ends\n", transport->rank,
+                transport->time_limit_seconds);
+    free(has_answered);
+    free(requests);
+    MPI_Abort(transport->communicator->comm, EXIT_HUNG);
 }
 
 static void check_time(const micap_transport *transport, uint64_t begin)
 {
     if ((double)(micap_clock_ns() - begin) > transport->time_limit_seconds * SECOND)
-        name_silent_ranks(transport);
+        end_job(transport);
 }
 
-static void end_wait(micap_transport *transport, uint64_t begin)
+/* When a wait began, and the processor time until then without that of other waits. */
+typedef struct wait_begin {
+    uint64_t clock_ns, work_ns;
+} wait_begin;
+
+static wait_begin begin_wait(const micap_transport *transport)
 {
-    uint64_t end = micap_clock_ns();
+    return (wait_begin){micap_clock_ns(), micap_processor_ns() - transport->wait_processor_ns};
+}
+
+/* `used_ns` of it was not waiting, but using what arrived. */
+static void end_wait(micap_transport *transport, wait_begin wait, uint64_t used_ns)
+{
+    uint64_t begin = wait.clock_ns, end = micap_clock_ns();
+    transport->wait_processor_ns = micap_processor_ns() - wait.work_ns - used_ns;
     transport->wait_seconds += (double)(end - begin) / SECOND;
     if (transport->keeps_waits && MICAP_RESERVE(transport->memory, transport->waits, &transport->wait_capacity,
                                                 (uint64_t)transport->wait_count + 1))
@@ -136,16 +155,16 @@ static void end_wait(micap_transport *transport, uint64_t begin)
 
 static void wait_for(micap_transport *transport, MPI_Request *request)
 {
-    uint64_t begin = micap_clock_ns();
+    wait_begin wait = begin_wait(transport);
     int is_done = 0;
     for (MPI_Test(request, &is_done, MPI_STATUS_IGNORE); !is_done; MPI_Test(request, &is_done, MPI_STATUS_IGNORE))
-        check_time(transport, begin);
-    end_wait(transport, begin);
+        check_time(transport, wait.clock_ns);
+    end_wait(transport, wait, 0);
 }
 
 /* Receives one message if there is one. False if there is none. */
 static bool receive_one(micap_transport *transport, int tag, micap_bytes *buffer, micap_receive_fn fn, void *context,
-                        bool *out_is_short)
+                        bool *out_is_short, uint64_t *used_ns)
 {
     MPI_Message message;
     MPI_Status status;
@@ -167,7 +186,9 @@ static bool receive_one(micap_transport *transport, int tag, micap_bytes *buffer
     }
     MPI_Mrecv(room, byte_count, MPI_BYTE, &message, &status);
     transport->received_bytes += (uint64_t)byte_count;
+    uint64_t begin = micap_processor_ns();
     fn((uint32_t)status.MPI_SOURCE, room, (size_t)byte_count, context);
+    *used_ns += micap_processor_ns() - begin;
     return true;
 }
 
@@ -211,9 +232,10 @@ bool micap_transport_exchange(micap_transport *transport, const micap_parcel *pa
     micap_bytes buffer = {.memory = transport->memory};
     MPI_Request barrier = MPI_REQUEST_NULL;
     bool is_in_barrier = false;
-    uint64_t begin = micap_clock_ns();
+    wait_begin wait = begin_wait(transport);
+    uint64_t used_ns = 0;
     for (int is_done = 0; !is_done;) {
-        if (receive_one(transport, tag, &buffer, fn, context, &is_short))
+        if (receive_one(transport, tag, &buffer, fn, context, &is_short, &used_ns))
             continue;
         if (is_in_barrier) {
             MPI_Test(&barrier, &is_done, MPI_STATUS_IGNORE);
@@ -225,9 +247,9 @@ bool micap_transport_exchange(micap_transport *transport, const micap_parcel *pa
                 is_in_barrier = true;
             }
         }
-        check_time(transport, begin);
+        check_time(transport, wait.clock_ns);
     }
-    end_wait(transport, begin);
+    end_wait(transport, wait, used_ns);
     micap_bytes_free(&buffer);
     micap_release(transport->memory, sends, parcel_count * sizeof *sends, MICAP_ARRAY_ALIGNMENT);
     return !is_short;
@@ -284,6 +306,26 @@ void micap_transport_gather(micap_transport *transport, const void *bytes, uint3
     wait_for(transport, &request);
 }
 
+void micap_transport_combine(micap_transport *transport, void *value, void *other, uint32_t byte_count,
+                             mica_combine_fn fn, void *context)
+{
+    uint32_t rank = transport->rank, rank_count = transport->rank_count, distance = 1;
+    MPI_Request request;
+    for (; distance < rank_count && !(rank & distance); distance *= 2)
+        if (rank + distance < rank_count) {
+            MPI_Irecv(other, (int)byte_count, MPI_BYTE, (int)(rank + distance), TAG_COMBINE,
+                      transport->communicator->comm, &request);
+            wait_for(transport, &request);
+            fn(value, other, context);
+        }
+    if (rank) {
+        MPI_Isend(value, (int)byte_count, MPI_BYTE, (int)(rank - distance), TAG_COMBINE, transport->communicator->comm,
+                  &request);
+        wait_for(transport, &request);
+    }
+    micap_transport_share(transport, value, byte_count);
+}
+
 bool micap_transport_gather_all(micap_transport *transport, const micap_bytes *own, micap_bytes *out_all,
                                 uint32_t *out_ends)
 {
@@ -303,7 +345,7 @@ bool micap_transport_gather_all(micap_transport *transport, const micap_bytes *o
     char *room = micap_bytes_grow(out_all, total);
     uint64_t is_short = !room;
     micap_transport_maximum(transport, &is_short, 1);
-    if (is_short)
+    if (!room || is_short)
         return false;
     if (transport->communicator) {
         MPI_Request request;

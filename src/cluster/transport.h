@@ -9,6 +9,7 @@
 #define MICAP_CLUSTER_TRANSPORT_H
 
 #include "base/byte_stream.h"
+#include "mica/cluster.h"
 
 /* When a rank waited for others, by the clock. */
 typedef struct micap_wait {
@@ -22,7 +23,8 @@ typedef struct micap_transport {
     uint32_t rank_count;
     uint32_t round; /* number of sparse exchanges */
     double time_limit_seconds;
-    double wait_seconds; /* since it was reset, as the others */
+    double wait_seconds;        /* since it was reset, as the others */
+    uint64_t wait_processor_ns; /* what waiting itself uses */
     uint64_t sent_bytes, received_bytes;
     uint32_t sent_message_count;
     bool keeps_waits; /* for a trace */
@@ -57,6 +59,10 @@ double micap_transport_before(micap_transport *transport, double value);
 void micap_transport_share(micap_transport *transport, void *bytes, uint32_t byte_count);
 /* The bytes of all ranks, in their order. */
 void micap_transport_gather(micap_transport *transport, const void *bytes, uint32_t byte_count, void *out_all);
+/* The values of all ranks combined into one, which each rank gets: pairs of ranks combine theirs, then pairs of pairs, so no rank has more than
+ * two of them. `other` is room for one. */
+void micap_transport_combine(micap_transport *transport, void *value, void *other, uint32_t byte_count,
+                             mica_combine_fn fn, void *context);
 /* Bytes of different lengths of all ranks, in their order; those of a rank end at out_ends[rank]. The room for that is for two numbers per
  * rank. False on all ranks if memory is short on one, or if there are 2 GiB or more. */
 bool micap_transport_gather_all(micap_transport *transport, const micap_bytes *own, micap_bytes *out_all,

@@ -323,7 +323,7 @@ static void put_parcel(fixture *test, micap_bytes *bytes, int kind)
 
 static const char *verify(fixture *test, const micap_bytes *bytes, int kind)
 {
-    return kind ? micap_exchange_check(test->cluster, bytes->data, bytes->count)
+    return kind ? micap_exchange_check(test->cluster, 0, bytes->data, bytes->count)
                 : micap_shared_streams_verify(test->cluster, bytes->data, bytes->count);
 }
 

@@ -105,6 +105,32 @@ START_TEST(a_save_continues_with_the_same_hash)
 }
 END_TEST
 
+START_TEST(a_save_removes_the_parts_that_killed_jobs_have_left)
+{
+    static const struct {
+        const char *rest;
+        bool is_part;
+    } files[] = {{".1.7", true},    {".2.1", true},   {".3.0", true},   {".7.12", true},  {".1", false},
+                 {".1.2.3", false}, {".1.2x", false}, {".1. 2", false}, {".-1.0", false}, {"x.1.0", false}};
+    char path[300], name[400];
+    snprintf(path, sizeof path, "%s", scratch("left.mica"));
+    for (int turn = 0; turn < 2; ++turn) { /* without an old save, and with one */
+        for (size_t i = 0; i < sizeof files / sizeof *files; ++i) {
+            snprintf(name, sizeof name, "%s%s", path, files[i].rest);
+            ck_assert_int_eq(mica_write_file(name, "left", 4, NULL), MICA_OK);
+        }
+        save_world(path, 0);
+        for (size_t i = 0; i < sizeof files / sizeof *files; ++i) {
+            snprintf(name, sizeof name, "%s%s", path, files[i].rest);
+            ck_assert_msg((access(name, F_OK) != 0) == files[i].is_part, "%s", name);
+            remove(name);
+        }
+        snprintf(name, sizeof name, "%s.%d.0", path, turn + 1);
+        ck_assert_int_eq(access(name, F_OK), 0); /* the part of the save itself */
+    }
+}
+END_TEST
+
 START_TEST(what_is_between_two_steps_is_not_saved)
 {
     reports heard;
@@ -286,6 +312,7 @@ START_TEST(saves_and_loads_that_run_out_of_memory_report_it_and_leak_nothing)
 }
 END_TEST
 
-TEST_SUITE(cluster_save, a_save_continues_with_the_same_hash, what_is_between_two_steps_is_not_saved,
-           several_parts_are_one_world, damaged_saves_are_rejected_and_name_the_part, a_damaged_manifest_is_rejected,
+TEST_SUITE(cluster_save, a_save_continues_with_the_same_hash, a_save_removes_the_parts_that_killed_jobs_have_left,
+           what_is_between_two_steps_is_not_saved, several_parts_are_one_world,
+           damaged_saves_are_rejected_and_name_the_part, a_damaged_manifest_is_rejected,
            saves_and_loads_that_run_out_of_memory_report_it_and_leak_nothing)

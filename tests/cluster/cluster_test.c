@@ -25,6 +25,8 @@ MICA_COMPONENT(Health, points)
 MICA_COMPONENT(Story, text)
 MICA_COMPONENT(Owner, of)
 MICA_STRUCT(Poke, force)
+typedef struct Weather { float rain; mica_text name; } Weather;
+MICA_SINGLETON(Weather, rain, name)
 MICA_RELATION(Likes)
 MICA_RELATION_WITH(Married, (.symmetric = true))
 
@@ -54,6 +56,7 @@ START_TEST(invalid_defs_are_reported)
     mica_world *world = open_world(&heard);
     static const mica_component story[1] = {0};
     mica_component bad[1] = {MICA_ID(Story)}, owner[1] = {MICA_ID(Owner)};
+    mica_component twice[2] = {MICA_ID(Weather), MICA_ID(Weather)};
     const struct {
         mica_cluster_def def;
         const char *text;
@@ -73,7 +76,7 @@ START_TEST(invalid_defs_are_reported)
           .reach = 99},
          "4096"},
         {{.grid = {.component = MICA_ID(Position), .fields = "x, y", .cell_size = 1, .maximum = {9, 9}},
-          .ghosts = bad,
+          .ghosts = owner,
           .ghost_count = 1},
          ".ghosts"},
         {{.grid = {.component = MICA_ID(Position), .fields = "x, y", .cell_size = 1, .maximum = {9, 9}},
@@ -85,6 +88,17 @@ START_TEST(invalid_defs_are_reported)
           .message_count = 1},
          ".messages"},
         {{.grid = {.component = MICA_ID(Position), .fields = "x, y", .cell_size = 1, .maximum = {9, 9}},
+          .singletons = bad,
+          .singleton_count = 1},
+         ".singletons"},
+        {{.grid = {.component = MICA_ID(Position), .fields = "x, y", .cell_size = 1, .maximum = {9, 9}},
+          .singletons = twice,
+          .singleton_count = 2},
+         "one twice"},
+        {{.grid = {.component = MICA_ID(Position), .fields = "x, y", .cell_size = 1, .maximum = {9, 9}},
+          .singleton_count = 1},
+         ".singletons"},
+        {{.grid = {.component = MICA_ID(Position), .fields = "x, y", .cell_size = 1, .maximum = {9, 9}},
           .time_limit_seconds = -1},
          "time_limit"},
         {{.grid = {.component = MICA_ID(Owner), .fields = "of, of", .cell_size = 1, .maximum = {9, 9}}}, "mica_entity"},
@@ -94,6 +108,29 @@ START_TEST(invalid_defs_are_reported)
         expect_report(&heard, MICA_ERROR_INVALID, cases[i].text);
     }
     close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(shared_singletons_are_part_of_the_hash)
+{
+    uint64_t hashes[3];
+    for (int i = 0; i < 3; ++i) {
+        reports heard;
+        mica_world *world = open_world(&heard);
+        mica_cluster_def def = cluster_def();
+        def.singletons = (const mica_component[]){MICA_ID(Weather)};
+        def.singleton_count = i < 2;
+        mica_cluster *cluster = mica_cluster_create(world, &def);
+        ck_assert(mica_cluster_step(cluster, 0.1f));
+        uint64_t before = mica_cluster_hash(cluster);
+        mica_text_set(&mica_singleton_write(world, Weather)->name, i ? "fine" : "a long name that is stored elsewhere");
+        hashes[i] = mica_cluster_hash(cluster);
+        ck_assert((hashes[i] != before) == (i < 2));
+        ck_assert(mica_cluster_step(cluster, 0.1f));
+        mica_cluster_destroy(cluster);
+        close_world(world, &heard);
+    }
+    ck_assert(hashes[0] != hashes[1]);
 }
 END_TEST
 
@@ -129,7 +166,8 @@ START_TEST(neighbours_are_shown_as_they_were_at_the_end_of_the_last_step)
     ck_assert_uint_eq(mica_cluster_around(cluster, a, 2, near, 2), 0);
     ck_assert_uint_eq(mica_cluster_around(cluster, c, 2, near, 0), 0);
     ck_assert_uint_eq(mica_cluster_around(cluster, a, 2.5, near, 2), 0);
-    expect_report(&heard, MICA_ERROR_INVALID, "radius must be at least 0 and at most the .reach");
+    expect_report(&heard, MICA_ERROR_INVALID,
+                  "radius is 2.5 and must be at least 0 and at most the .reach of the cluster, 2");
     mica_destroy(world, c);
     ck_assert(mica_is_nil(mica_cluster_find(cluster, identity_of(world, c))));
     mica_cluster_destroy(cluster);
@@ -231,15 +269,21 @@ START_TEST(references_are_part_of_the_hash_and_reach_far_entities)
     mica_entity new_one = mica_create(world, MICA_WITH(Position, {2, 2}), MICA_WITH(Owner, {a}));
     ck_assert_uint_eq(mica_cluster_identity(cluster, new_one), 0);
     ck_assert(mica_cluster_step(cluster, 0.1f));
-    mica_relate(world, a, Likes, mica_create(world, MICA_WITH(Position, {3, 3})));
+    mica_entity newer = mica_create(world, MICA_WITH(Position, {3, 3}));
+    mica_relate(world, a, Likes, newer);
+    ck_assert_uint_ne(mica_cluster_hash(cluster), 0);
+    ck_assert(mica_cluster_step(cluster, 0.1f));
+    ck_assert_uint_ne(mica_cluster_identity(cluster, newer), 0);
+    mica_relate(world, a, Likes, mica_create(world)); /* it is not shared */
+    ck_assert_uint_ne(mica_cluster_hash(cluster), 0);
     ck_assert(!mica_cluster_step(cluster, 0.1f));
-    expect_report(&heard, MICA_ERROR_REFUSED, "refers to an entity without identity");
+    expect_report(&heard, MICA_ERROR_REFUSED, "refers to an entity that is not shared");
     mica_cluster_destroy(cluster);
     close_world(world, &heard);
 }
 END_TEST
 
-static mica_entity the_stand_in;
+static mica_entity the_stand_in, the_owner;
 
 static void change_stand_in(mica_view *view)
 {
@@ -255,22 +299,26 @@ static void change(mica_world *world, int turn)
     case 1: mica_set(world, the_stand_in, Position, {1, 1}); break;
     case 2: mica_name_set(world, the_stand_in, mica_nil(), "mine"); break;
     case 3: mica_destroy(world, the_stand_in); break;
+    case 4: mica_set_parent(world, the_stand_in, the_owner); break;
+    case 5: mica_create_child(world, the_stand_in, MICA_WITH(Health, {1})); break;
     default: mica_system_add(world, MICA_SYSTEM(change_stand_in, MICA_READ(Health))); break;
     }
 }
 
 START_TEST(a_stand_in_is_read_only)
 {
-    static const char *const expected[] = {"got the component Health", "got the component Position", "got a name",
-                                           "was destroyed", "got the component Health"};
-    for (int turn = 0; turn < (STOPS_AT_MISTAKES ? 4 : 5); ++turn) {
+    static const char *const expected[] = {
+        "got the component Health",       "got the component Position", "got a name", "was destroyed", "got a parent",
+        "got a child that is not shared", "got the component Health"};
+    for (int turn = 0; turn < (STOPS_AT_MISTAKES ? 6 : 7); ++turn) {
         reports heard;
         mica_world *world = open_world(&heard);
         mica_cluster_def def = cluster_def();
         mica_cluster *cluster = mica_cluster_create(world, &def);
         mica_define(world, Owner);
         the_stand_in = mica_create(world, MICA_WITH(mica_identity, {77}), MICA_WITH(mica_remote));
-        mica_create(world, MICA_WITH(Position, {1, 1}), MICA_WITH(Health, {1}), MICA_WITH(Owner, {the_stand_in}));
+        the_owner =
+            mica_create(world, MICA_WITH(Position, {1, 1}), MICA_WITH(Health, {1}), MICA_WITH(Owner, {the_stand_in}));
         ck_assert(mica_cluster_step(cluster, 0.1f) && mica_cluster_step(cluster, 0.1f));
         change(world, turn);
         ck_assert(!mica_cluster_step(cluster, 0.1f));
@@ -300,7 +348,7 @@ START_TEST(a_checked_build_stops_a_system_that_changes_a_stand_in)
         the_stand_in = mica_create(world, MICA_WITH(mica_identity, {77}), MICA_WITH(mica_remote));
         mica_create(world, MICA_WITH(Position, {1, 1}), MICA_WITH(Health, {1}), MICA_WITH(Owner, {the_stand_in}));
         mica_cluster_step(cluster, 0.1f);
-        change(world, 4);
+        change(world, 6);
         mica_cluster_step(cluster, 0.1f);
         _exit(0);
     }
@@ -324,20 +372,68 @@ START_TEST(relations_that_need_the_edges_of_all_ranks_are_refused)
 }
 END_TEST
 
-START_TEST(a_shared_entity_with_a_parent_ends_the_run)
+/* What is linked, and what the report says; nothing if it is allowed. */
+static const struct {
+    bool has_links, is_parent_shared, is_child_shared;
+    const char *text;
+} links[] = {
+    {false, false, false, NULL},
+    {false, false, true, "has a parent or children, and the cluster has no .links"},
+    {false, true, false, "has a parent or children, and the cluster has no .links"},
+    {false, true, true, "has a parent or children, and the cluster has no .links"},
+    {true, false, false, NULL},
+    {true, false, true, "has a parent that is not shared"},
+    {true, true, false, "has a child that is not shared"},
+    {true, true, true, NULL},
+};
+
+START_TEST(shared_entities_are_linked_with_shared_ones_if_the_cluster_has_links)
 {
-    reports heard;
-    mica_world *world = open_world(&heard);
-    mica_cluster_def def = cluster_def();
-    mica_cluster *cluster = mica_cluster_create(world, &def);
-    mica_entity parent = mica_create(world, MICA_WITH(Health, {1}));
-    mica_set_parent(world, mica_create(world, MICA_WITH(Health, {1})), parent); /* neither is shared */
-    ck_assert(mica_cluster_step(cluster, 0.1f));
-    mica_set_parent(world, mica_create(world, MICA_WITH(Position, {1, 1})), parent);
-    ck_assert(!mica_cluster_step(cluster, 0.1f));
-    expect_report(&heard, MICA_ERROR_REFUSED, "has a parent or children");
-    mica_cluster_destroy(cluster);
-    close_world(world, &heard);
+    for (size_t i = 0; i < sizeof links / sizeof *links; ++i) {
+        reports heard;
+        mica_world *world = open_world(&heard);
+        mica_cluster_def def = cluster_def();
+        def.links = links[i].has_links;
+        mica_cluster *cluster = mica_cluster_create(world, &def);
+        mica_entity parent = mica_create(world, MICA_WITH(Health, {1}));
+        mica_entity child = mica_create(world, MICA_WITH(Health, {1}));
+        if (links[i].is_parent_shared)
+            mica_set(world, parent, Position, {1, 1});
+        if (links[i].is_child_shared)
+            mica_set(world, child, Position, {8, 8});
+        mica_set_parent(world, child, parent);
+        ck_assert_int_eq(mica_cluster_step(cluster, 0.1f), !links[i].text);
+        if (links[i].text)
+            expect_report(&heard, MICA_ERROR_REFUSED, links[i].text);
+        mica_cluster_destroy(cluster);
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
+START_TEST(a_name_in_the_scope_of_another_entity_needs_links_and_that_entity_as_a_parent_to_be_saved)
+{
+    for (int has_links = 0; has_links < 2; ++has_links) {
+        reports heard;
+        mica_world *world = open_world(&heard);
+        mica_cluster_def def = cluster_def();
+        def.links = has_links;
+        mica_cluster *cluster = mica_cluster_create(world, &def);
+        mica_entity scope = mica_create(world, MICA_WITH(Position, {1, 1}));
+        mica_entity child = mica_create(world, MICA_WITH(Position, {2, 1}));
+        mica_name_set(world, child, scope, "far");
+        ck_assert(mica_cluster_step(cluster, 0.1f));
+        ck_assert_uint_ne(mica_cluster_hash(cluster), 0);
+        if (has_links) {
+            ck_assert_int_eq(mica_cluster_save(cluster, "never"), MICA_ERROR_REFUSED);
+            expect_report(&heard, MICA_ERROR_REFUSED, "the name far is not in the scope of the parent");
+        } else {
+            ck_assert(!mica_cluster_step(cluster, 0.1f));
+            expect_report(&heard, MICA_ERROR_REFUSED, "the name far is in the scope of another entity");
+        }
+        mica_cluster_destroy(cluster);
+        close_world(world, &heard);
+    }
 }
 END_TEST
 
@@ -395,6 +491,21 @@ START_TEST(a_trace_has_the_steps_of_all_ranks_and_refuses_what_is_invalid)
 }
 END_TEST
 
+static bool save_health(const mica_world *world, mica_entity entity, const void *value, void *out_instance,
+                        void *context)
+{
+    (void)world, (void)entity, (void)context;
+    memcpy(out_instance, value, sizeof(Health));
+    return true;
+}
+
+static bool spawn_health(const mica_spawn_run *run, void *context)
+{
+    (void)context;
+    memcpy(run->values, run->instances, run->count * sizeof(Health));
+    return true;
+}
+
 /* Lets each allocation of the cluster fail once. Either a call reports it, or nothing is lost. */
 START_TEST(a_cluster_that_runs_out_of_memory_reports_it_and_leaks_nothing)
 {
@@ -406,6 +517,11 @@ START_TEST(a_cluster_that_runs_out_of_memory_reports_it_and_leaks_nothing)
         faulty_allocator_fail_at(&faulty, k, true);
         mica_cluster_def def = cluster_def();
         def.allocator = faulty_allocator_interface(&faulty);
+        def.singletons = (const mica_component[]){MICA_ID(Weather)};
+        def.singleton_count = 1;
+        def.rules = &(mica_resource_rule){
+            .component = MICA_ID(Health), .recipe = &mica_type_of_Health, .save = save_health, .spawn = spawn_health};
+        def.rule_count = 1;
         mica_cluster *cluster = mica_cluster_create(world, &def);
         bool has_failed = !cluster;
         for (int step = 0; step < 3 && cluster && !has_failed; ++step) {
@@ -415,6 +531,7 @@ START_TEST(a_cluster_that_runs_out_of_memory_reports_it_and_leaks_nothing)
                           !mica_cluster_send(cluster, from, identity_of(world, from), (mica_value)MICA_WITH(Poke, {1}));
         }
         has_failed = has_failed || !mica_cluster_hash(cluster);
+        ck_assert(has_failed == (faulty.failures > 0));
         has_failed = has_failed || mica_cluster_trace_start(cluster) != MICA_OK;
         has_failed = has_failed || !mica_cluster_step(cluster, 0.1f);
         has_failed = has_failed || mica_cluster_trace_stop(cluster, "/tmp/mica_cluster_trace_memory.json") != MICA_OK;
@@ -430,12 +547,15 @@ START_TEST(a_cluster_that_runs_out_of_memory_reports_it_and_leaks_nothing)
 }
 END_TEST
 
-TEST_SUITE(cluster, invalid_defs_are_reported, neighbours_are_shown_as_they_were_at_the_end_of_the_last_step,
+TEST_SUITE(cluster, shared_singletons_are_part_of_the_hash, invalid_defs_are_reported,
+           neighbours_are_shown_as_they_were_at_the_end_of_the_last_step,
            messages_are_delivered_by_identity_and_only_within_reach,
            new_entities_get_identities_that_do_not_depend_on_the_order_of_creation,
            a_component_with_handles_that_is_defined_late_ends_the_run,
            references_are_part_of_the_hash_and_reach_far_entities, a_stand_in_is_read_only,
            a_checked_build_stops_a_system_that_changes_a_stand_in,
-           relations_that_need_the_edges_of_all_ranks_are_refused, a_shared_entity_with_a_parent_ends_the_run,
+           relations_that_need_the_edges_of_all_ranks_are_refused,
+           shared_entities_are_linked_with_shared_ones_if_the_cluster_has_links,
+           a_name_in_the_scope_of_another_entity_needs_links_and_that_entity_as_a_parent_to_be_saved,
            a_stop_ends_the_run_without_an_error, a_trace_has_the_steps_of_all_ranks_and_refuses_what_is_invalid,
            a_cluster_that_runs_out_of_memory_reports_it_and_leaks_nothing)

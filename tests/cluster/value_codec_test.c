@@ -1,6 +1,7 @@
 #include "cluster/value_codec.h"
 
 #include "mica/component.h"
+#include "mica/hierarchy.h"
 #include "mica/name.h"
 #include "mica/relation.h"
 #include "mica/value.h"
@@ -197,6 +198,147 @@ START_TEST(references_arrive_as_stand_ins_that_become_entities)
 }
 END_TEST
 
+static mica_entity move(micap_codec *from, micap_codec *to, mica_entity entity, uint64_t identity)
+{
+    micap_bytes bytes = {.memory = &memory};
+    micap_codec_put_entity(from, &bytes, entity);
+    micap_reader check = {.begin = bytes.data, .at = bytes.data, .end = bytes.data + bytes.count}, reader = check;
+    ck_assert_ptr_null(micap_codec_check_entity(to, &check));
+    ck_assert_uint_eq(micap_reader_left(&check), 0);
+    mica_entity arrived = micap_codec_create_entity(to, &reader, identity);
+    micap_bytes_free(&bytes);
+    return arrived;
+}
+
+/* A child goes to another world before its parent, then the parent; names go with them, also one whose scope has died. */
+START_TEST(parents_and_scopes_arrive_as_stand_ins_that_become_entities)
+{
+    reports heard, other_heard;
+    mica_world *world = open_world(&heard), *other = open_world(&other_heard);
+    micap_memory_init(&memory, (mica_allocator){0});
+    micap_identity_map map = {.memory = &memory, .world = other};
+    micap_codec from = {.memory = &memory, .world = world, .has_references = true, .scratch = {.memory = &memory}};
+    micap_codec to = {.memory = &memory, .world = other, .map = &map, .scratch = {.memory = &memory}};
+    mica_define(other, mica_identity), mica_define(other, mica_remote);
+    ck_assert(micap_codec_update(&to));
+    mica_entity parent = mica_create(world, MICA_WITH(mica_identity, {7}));
+    mica_entity child = mica_create_child(world, parent, MICA_WITH(mica_identity, {8}));
+    mica_entity named = mica_create(world, MICA_WITH(mica_identity, {9})), dead = mica_create(world);
+    mica_name_set(world, parent, mica_nil(), "house");
+    mica_name_set(world, child, parent, "door");
+    mica_name_set(world, named, dead, "lost");
+    mica_destroy(world, dead);
+    mica_entity there = move(&from, &to, child, 8);
+    ck_assert(mica_has(other, mica_parent(other, there), mica_remote));
+    ck_assert(mica_is_nil(mica_find(other, "house/door")));
+    mica_entity house = move(&from, &to, parent, 7);
+    ck_assert(mica_same(mica_parent(other, there), house) && !mica_has(other, house, mica_remote));
+    ck_assert(mica_same(mica_find(other, "house/door"), there));
+    mica_entity lost = move(&from, &to, named, 9), scope = mica_name_get_scope(other, lost);
+    ck_assert_str_eq(mica_name_get(other, lost), "lost");
+    ck_assert(!mica_is_nil(scope) && !mica_is_alive(other, scope));
+    ck_assert(micap_codec_strip_entity(&to, there));
+    ck_assert(mica_is_nil(mica_parent(other, there)) && !mica_name_get(other, there));
+    ck_assert(micap_codec_strip_entity(&to, house));
+    micap_codec_free(&from);
+    micap_codec_free(&to);
+    micap_identity_map_free(&map);
+    close_world(world, &heard);
+    close_world(other, &other_heard);
+}
+END_TEST
+
+/* Links without a map of identities, with missing names and identities, and with itself. */
+START_TEST(links_of_another_rank_are_refused_or_harmless)
+{
+    static const struct {
+        uint32_t links;
+        const char *name;
+        uint64_t scope, parent;
+        bool has_map, is_refused;
+    } cases[] = {
+        {1, "name", 5, 0, true, false}, {2, "", 0, 5, true, false},      {3, "name", 5, 6, true, false},
+        {1, "", 5, 0, true, true},      {2, "", 0, 0, true, true},       {2, "", 0, 5, false, true},
+        {1, "name", 5, 0, false, true}, {1, "name", 0, 0, false, false}, {4, "", 0, 0, true, true},
+        {1, "name", 9, 0, true, false}, {2, "", 0, 9, true, false}, /* these are the entity itself */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        reports heard;
+        mica_world *world = open_world(&heard);
+        mica_define(world, mica_identity), mica_define(world, mica_remote);
+        micap_codec codec = codec_of(world);
+        micap_identity_map map = {.memory = &memory, .world = world};
+        codec.map = cases[i].has_map ? &map : NULL;
+        micap_bytes bytes = {.memory = &memory};
+        micap_bytes_put_text(&bytes, cases[i].name);
+        micap_bytes_put_number(&bytes, (uint64_t)cases[i].links * 256);
+        if (cases[i].links & 1)
+            micap_bytes_put64(&bytes, cases[i].scope);
+        if (cases[i].links & 2)
+            micap_bytes_put64(&bytes, cases[i].parent);
+        micap_reader reader = {.begin = bytes.data, .at = bytes.data, .end = bytes.data + bytes.count}, copy = reader;
+        ck_assert_int_eq(micap_codec_check_entity(&codec, &reader) != NULL, cases[i].is_refused);
+        bool is_itself = cases[i].scope == 9 || cases[i].parent == 9;
+        if (!cases[i].is_refused)
+            ck_assert_int_eq(mica_is_nil(micap_codec_create_entity(&codec, &copy, 9)), is_itself);
+        if (is_itself)
+            forget_reports(&heard);
+        micap_bytes_free(&bytes);
+        micap_codec_free(&codec);
+        micap_identity_map_free(&map);
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
+typedef struct Padded { int8_t first; int32_t second; } Padded;
+typedef struct Pair { float x, y; } Pair;
+typedef struct Packed { Pair at[2]; int32_t number; uint16_t small[2]; } Packed;
+typedef struct Flags { bool is_on[4]; } Flags;
+typedef struct Nested { Padded padded; int32_t last; } Nested;
+typedef struct Hidden { int32_t shown, hidden; } Hidden;
+MICA_COMPONENT(Padded, first, second)
+MICA_STRUCT(Pair, x, y)
+MICA_COMPONENT(Packed, (at, Pair), number, small)
+MICA_COMPONENT(Flags, is_on)
+MICA_COMPONENT(Nested, (padded, Padded), last)
+MICA_COMPONENT(Hidden, shown)
+
+/* Whatever is in memory that no field describes stays there. */
+START_TEST(only_described_bytes_are_written)
+{
+    const struct {
+        mica_component component;
+        uint32_t byte_count;
+        bool is_plain;
+    } cases[] = {{MICA_ID(Padded), 5, false}, {MICA_ID(Packed), 24, true}, {MICA_ID(Flags), 4, false},
+                 {MICA_ID(Nested), 9, false}, {MICA_ID(Hidden), 4, false}, {MICA_ID(Sleepy), 4, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        reports heard;
+        mica_world *world = open_world(&heard);
+        const mica_type *type = mica_component_type(cases[i].component);
+        mica_component_define(world, type);
+        micap_codec codec = codec_of(world);
+        ck_assert_uint_eq(codec.kinds[0].plain_bytes, cases[i].is_plain ? type->size_bytes : 0);
+        micap_bytes bytes[2] = {{.memory = &memory}, {.memory = &memory}};
+        for (int k = 0; k < 2; ++k) {
+            char value[64];
+            memset(value, 1, sizeof value);
+            for (uint32_t at = 0; at < type->size_bytes && cases[i].component == MICA_ID(Hidden); ++at)
+                value[at] = (char)(at < 4 ? 1 : k);
+            value[1] = (char)(cases[i].component == MICA_ID(Padded) || cases[i].component == MICA_ID(Nested) ? k : 1);
+            mica_entity entity = mica_create_id(world, &(mica_value){cases[i].component, type->size_bytes, value}, 1);
+            micap_codec_put_entity(&codec, &bytes[k], entity);
+            ck_assert_uint_eq(bytes[k].count, 2 + 8 + 1 + cases[i].byte_count);
+        }
+        ck_assert_mem_eq(bytes[0].data, bytes[1].data, bytes[0].count);
+        micap_bytes_free(&bytes[0]), micap_bytes_free(&bytes[1]);
+        micap_codec_free(&codec);
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
 START_TEST(components_that_other_processes_cannot_use_are_named)
 {
     ck_assert_ptr_null(micap_codec_problem(MICA_ID(Owner)));
@@ -210,4 +352,5 @@ END_TEST
 
 TEST_SUITE(value_codec, an_entity_with_everything_is_the_same_in_another_world,
            bytes_of_another_rank_are_refused_or_harmless, references_arrive_as_stand_ins_that_become_entities,
-           components_that_other_processes_cannot_use_are_named)
+           parents_and_scopes_arrive_as_stand_ins_that_become_entities, links_of_another_rank_are_refused_or_harmless,
+           only_described_bytes_are_written, components_that_other_processes_cannot_use_are_named)

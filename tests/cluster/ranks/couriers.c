@@ -192,4 +192,4 @@ static uint64_t content(mica_world *world)
     return mica_cluster_rank(the_cluster) ? 0 : hash; /* it is added up over all ranks */
 }
 
-const model couriers_model = {"couriers", create, content, NULL, NULL};
+const model couriers_model = {.name = "couriers", .create = create, .content = content};

@@ -122,4 +122,4 @@ static uint64_t content(mica_world *world)
     return mica_cluster_rank(the_cluster) ? 0 : all.count; /* it is added up over all ranks */
 }
 
-const model epidemic_model = {"epidemic", create, content, NULL, NULL};
+const model epidemic_model = {.name = "epidemic", .create = create, .content = content};

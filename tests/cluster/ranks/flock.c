@@ -59,4 +59,4 @@ static mica_cluster *create(mica_world *world, const settings *settings)
     return the_cluster;
 }
 
-const model flock_model = {"flock", create, NULL, NULL, NULL};
+const model flock_model = {.name = "flock", .create = create};

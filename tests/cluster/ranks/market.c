@@ -13,6 +13,7 @@ typedef struct Deal { double price; uint32_t place; } Deal;
 MICA_COMPONENT(Deal, price, place)
 
 static mica_cluster *the_cluster;
+static uint64_t odd_rank; /* has another price in the middle */
 
 static uint64_t district_of(const mica_world *world, mica_entity entity, void *context)
 {
@@ -58,6 +59,7 @@ static void make_deals(const mica_cluster_group *group)
 
 static mica_cluster *create(mica_world *world, const settings *settings)
 {
+    odd_rank = settings->differs;
     the_cluster = mica_cluster_create(
         world, &(mica_cluster_def){
                    .grid = {.component = MICA_ID(Trader)},
@@ -66,6 +68,8 @@ static mica_cluster *create(mica_world *world, const settings *settings)
                        (const mica_cluster_request[]){
                            {.question = MICA_ID(Offer), .answer = MICA_ID(Deal), .fn = make_deals, .in_order = true}},
                    .request_count = 1,
+                   .singletons = (const mica_component[]){MICA_ID(Price)},
+                   .singleton_count = 1,
                    .balance_steps = settings->balance,
                    .seed = settings->seed});
     mica_define(world, Deal);
@@ -92,6 +96,8 @@ static uint64_t content(mica_world *world)
         bins);
     mica_singleton_write(world, Price)->value =
         1 + money.sum / (double)(money.count * 10) + goods.sum / (double)goods.count / 7;
+    if (mica_cluster_rank(the_cluster) == odd_rank && mica_cluster_tick(the_cluster) == 5)
+        mica_singleton_write(world, Price)->value += 1;
     double numbers[] = {money.sum,     money.minimum, money.maximum,      goods.sum,
                         goods.minimum, goods.maximum, (double)goods.count};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
@@ -103,4 +109,4 @@ static uint64_t content(mica_world *world)
     return mica_cluster_rank(the_cluster) ? 0 : hash; /* it is added up over all ranks */
 }
 
-const model market_model = {"market", create, content, NULL, NULL};
+const model market_model = {.name = "market", .create = create, .content = content};

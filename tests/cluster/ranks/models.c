@@ -1,7 +1,7 @@
 /* Models for tools/cluster.py, which runs them on different numbers of ranks and workers and compares the lines: after each step, the hash
  * of the cluster, and a hash of values that a plain world without a cluster has too.
  *
- *     models MODEL [key=value ...]     keys: steps, agents, workers, balance, seed, save (a path), save_at (a step), save_every (a number of steps), resume (a path), trace (a path), and what a fault needs */
+ *     models MODEL [key=value ...]     keys: steps, agents, workers, balance, seed, keys, scopes, save (a path), save_at (a step), save_every (a number of steps), resume (a path), trace (a path), and what a fault needs */
 #include "models.h"
 
 #include <inttypes.h>
@@ -11,7 +11,8 @@
 
 MICA_TAG(Intruder)
 
-static const model *const models[] = {&wanderers_model, &flock_model, &market_model, &epidemic_model, &couriers_model};
+static const model *const models[] = {&wanderers_model, &flock_model,    &market_model, &epidemic_model,
+                                      &couriers_model,  &workshop_model, &lineage_model};
 
 static const char *text_option(int count, char **arguments, const char *key)
 {
@@ -36,8 +37,11 @@ static settings read_settings(int count, char **arguments)
                       .balance = (uint32_t)option(count, arguments, "balance", 0),
                       .seed = option(count, arguments, "seed", 1),
                       .is_plain = option(count, arguments, "plain", 0),
+                      .keys = option(count, arguments, "keys", 0),
+                      .scopes = option(count, arguments, "scopes", 0),
                       .hangs = option(count, arguments, "hangs", UINT64_MAX),
                       .writes = option(count, arguments, "writes", UINT64_MAX),
+                      .slow = option(count, arguments, "slow", UINT64_MAX),
                       .differs = option(count, arguments, "differs", UINT64_MAX),
                       .save_every = option(count, arguments, "save_every", 0),
                       .save_at = option(count, arguments, "save_at", 0),
@@ -97,8 +101,10 @@ static int run(const model *model, const settings *settings)
     }
     if (cluster && step == settings->steps) {
         mica_cluster_stats stats = mica_cluster_get_stats(cluster);
-        fprintf(stderr, "rank %" PRIu64 ": %" PRIu64 " owned, %" PRIu64 " ghosts, %" PRIu64 " balanced\n", rank,
-                stats.owned_count, stats.ghost_count, stats.balance_count);
+        uint64_t load = model->load ? model->load(world) : stats.owned_count;
+        fprintf(stderr,
+                "rank %" PRIu64 ": %" PRIu64 " owned, %" PRIu64 " ghosts, %" PRIu64 " balanced, load %" PRIu64 "\n",
+                rank, stats.owned_count, stats.ghost_count, stats.balance_count, load);
     }
     bool is_valid = mica_world_validate(world) == MICA_OK;
     if (settings->trace)

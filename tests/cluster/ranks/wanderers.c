@@ -35,6 +35,8 @@ typedef struct seen {
     uint64_t seed;
     uint64_t identity;
     mica_entity entity; /* of a plain world */
+    uint32_t armour;    /* 1 + plates; 0: none */
+    uint32_t label;     /* of all that is in it; 0: none */
 } seen;
 
 static seen *plain_agents; /* of a plain world, as they were when the step began */
@@ -45,6 +47,17 @@ static struct {
 } * plain_hits;
 static uint32_t plain_hit_count;
 
+static uint32_t word_of(const Label *label)
+{
+    uint64_t word = 1;
+    for (const char *at = label ? mica_text_get(&label->text) : ""; *at; ++at)
+        word = mix(word, (unsigned char)*at);
+    const uint32_t *marks = label ? mica_list_items(&label->marks, uint32_t) : NULL;
+    for (uint32_t i = 0; label && i < mica_list_count(&label->marks); ++i)
+        word = mix(word, marks[i]);
+    return label ? (uint32_t)word & 0xFFFF : 0;
+}
+
 static uint32_t see(mica_entity entity, const Position *own, seen *out)
 {
     uint32_t count = 0;
@@ -53,7 +66,11 @@ static uint32_t see(mica_entity entity, const Position *own, seen *out)
         count = mica_cluster_around(the_cluster, entity, REACH, near, NEAR_MAX);
         for (uint32_t i = 0; i < count; ++i) {
             const Agent *agent = mica_cluster_read(the_cluster, &near[i], MICA_ID(Agent));
-            out[i] = (seen){.seed = agent->seed, .identity = near[i].identity};
+            const Armour *armour = mica_cluster_read(the_cluster, &near[i], MICA_ID(Armour));
+            out[i] = (seen){.seed = agent->seed,
+                            .identity = near[i].identity,
+                            .armour = armour ? 1 + armour->plates : 0,
+                            .label = word_of(mica_cluster_read(the_cluster, &near[i], MICA_ID(Label)))};
         }
         return count;
     }
@@ -100,7 +117,7 @@ static void change_components(mica_world *world, mica_entity entity, const Agent
         if (mica_has(world, entity, Label))
             mica_remove(world, entity, Label);
         break;
-    case 4: mica_set(world, entity, Armour, {(uint32_t)choice, choice & 1 << 8}); break;
+    case 4: mica_set(world, entity, Armour, {(uint32_t)choice >> 10 & 3, choice & 1 << 8}); break;
     case 5:
         if (mica_has(world, entity, Armour))
             mica_enable_id(world, entity, MICA_ID(Armour), choice & 1 << 9);
@@ -117,6 +134,10 @@ static void change_components(mica_world *world, mica_entity entity, const Agent
         snprintf(text, sizeof text, "n%016llx", (unsigned long long)agent->seed);
         mica_name_set(world, entity, mica_nil(), text);
         break;
+    case 10:
+        if (mica_has(world, entity, Armour))
+            mica_remove(world, entity, Armour);
+        break;
     default: break;
     }
 }
@@ -131,7 +152,7 @@ static void act(mica_view *view)
         uint64_t chance = mix(agent[i].seed, the_tick), lowest = 0;
         uint32_t count = see(entity, &position[i], others);
         for (uint32_t k = 0; k < count; ++k) {
-            agent[i].met += (uint32_t)(others[k].seed & 0xFFFF);
+            agent[i].met += (uint32_t)(others[k].seed & 0xFFFF) + others[k].armour + others[k].label;
             lowest = others[k].seed < others[lowest].seed ? k : lowest;
         }
         agent[i].energy += 2 - (int32_t)(count > 6 ? 6 : count) / 2;
@@ -175,8 +196,8 @@ static mica_cluster *create(mica_world *world, const settings *settings)
             &(mica_cluster_def){
                 .grid = {.component = MICA_ID(Position), .fields = "x, y", .cell_size = 2, .maximum = {SIZE, SIZE}},
                 .reach = REACH,
-                .ghosts = (const mica_component[]){MICA_ID(Agent), MICA_ID(Calm)},
-                .ghost_count = 2,
+                .ghosts = (const mica_component[]){MICA_ID(Agent), MICA_ID(Calm), MICA_ID(Armour), MICA_ID(Label)},
+                .ghost_count = 4,
                 .messages = (const mica_component[]){MICA_ID(Hit)},
                 .message_count = 1,
                 .balance_steps = settings->balance,
@@ -198,6 +219,12 @@ static mica_cluster *create(mica_world *world, const settings *settings)
     return the_cluster;
 }
 
+static uint32_t armour_of(mica_world *world, mica_entity entity)
+{
+    const Armour *armour = mica_get(world, entity, Armour);
+    return armour ? 1 + armour->plates : 0;
+}
+
 static bool plain_step(mica_world *world)
 {
     mica_query *agents = mica_query_create(world, MICA_QUERY(MICA_READ(Position), MICA_READ(Agent)));
@@ -208,7 +235,12 @@ static bool plain_step(mica_world *world)
         const Position *position = mica_view_read(&view, Position);
         const Agent *agent = mica_view_read(&view, Agent);
         for (uint32_t i = 0; i < view.count; ++i)
-            plain_agents[plain_count++] = (seen){position[i], agent[i].seed, 0, view.entities[i]};
+            plain_agents[plain_count++] = (seen){position[i],
+                                                 agent[i].seed,
+                                                 0,
+                                                 view.entities[i],
+                                                 armour_of(world, view.entities[i]),
+                                                 word_of(mica_get(world, view.entities[i], Label))};
     }
     mica_query_destroy(agents);
     bool done = mica_step(world, 0.125f) == MICA_OK;
@@ -266,4 +298,5 @@ static void resume(uint64_t tick)
     the_tick = tick;
 }
 
-const model wanderers_model = {"wanderers", create, content, plain_step, resume};
+const model wanderers_model = {
+    .name = "wanderers", .create = create, .content = content, .plain_step = plain_step, .resume = resume};
