@@ -1,7 +1,7 @@
-/* A world of many entities, of which a tenth of the slices changes per frame, for tools/inspect_cost.py:
+/* A world of many entities, of which a tenth of the slices changes per frame, for tools/inspect_cost.py. It runs until it is killed:
  *
  *     inspect_load ENTITIES FRAMES [--serve TOKEN]      prints every FRAMES frames the median time of a frame in microseconds, and the median
- *                                                       time of the processor that its thread needed
+ *                                                       and the mean time of the processor that its thread needed
  */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "mica/flow.h"
@@ -72,7 +72,11 @@ static void measure(mica_world *world, uint64_t *times, uint64_t *needed, uint32
     }
     qsort(times, frames, sizeof *times, compare);
     qsort(needed, frames, sizeof *needed, compare);
-    printf("%.1f %.1f\n", (double)times[frames / 2] / 1e3, (double)needed[frames / 2] / 1e3);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < frames; ++i)
+        sum += needed[i];
+    printf("%.1f %.1f %.1f\n", (double)times[frames / 2] / 1e3, (double)needed[frames / 2] / 1e3,
+           (double)sum / frames / 1e3);
     fflush(stdout);
 }
 
@@ -93,15 +97,10 @@ int main(int count, char **words)
     }
     mica_system_add(world, MICA_SYSTEM(move, MICA_WRITE(Place), MICA_READ(Speed), MICA_HAS(Moving)));
     mica_system_add(world, MICA_SYSTEM(look, MICA_READ(Place), MICA_READ(Speed)));
-    mica_inspector *inspector = NULL;
-    if (count > 4 && strcmp(words[3], "--serve") == 0)
-        inspector = mica_inspect_serve(world, &(mica_inspect_def){.name = "load", .token = words[4]});
+    if (count > 4 && strcmp(words[3], "--serve") == 0 &&
+        !mica_inspect_serve(world, &(mica_inspect_def){.name = "load", .token = words[4]}))
+        return 1;
     uint64_t *times = calloc(frames, sizeof *times), *needed = calloc(frames, sizeof *needed);
-    do
+    for (;;)
         measure(world, times, needed, frames);
-    while (inspector);
-    free(times);
-    free(needed);
-    mica_world_destroy(world);
-    return 0;
 }

@@ -21,11 +21,38 @@ typedef struct Captain {
     mica_entity rival;
 } Captain;
 typedef struct Camp { float x, y; uint32_t color; } Camp;
+/* What a program owns: the inspector shows the described field. */
+typedef struct Banner { float height; char *cloth; } Banner;
 MICA_ENUM(Order, ATTACK, HOLD, RETREAT)
 MICA_COMPONENT(Captain, (order, Order), (motto, mica_text, .note = "shouted before each charge"),
                (courage, float, .unit = "%", .minimum = 0, .maximum = 100), rival)
 MICA_COMPONENT(Camp, (x, float, .unit = "m"), (y, float, .unit = "m"), (color, uint32_t, .note = "0xRRGGBB"))
 MICA_TAG(Fortified)
+
+static char *weave(const char *text)
+{
+    char *cloth = text ? malloc(strlen(text) + 1) : NULL;
+    return cloth ? strcpy(cloth, text) : NULL;
+}
+
+static void tear_banners(void *values, uint32_t count, void *context)
+{
+    (void)context;
+    for (uint32_t i = 0; i < count; ++i)
+        free(((Banner *)values)[i].cloth);
+}
+
+static bool copy_banners(void *to, const void *from, uint32_t count, void *context)
+{
+    (void)context;
+    for (uint32_t i = 0; i < count; ++i) {
+        const Banner *banner = (const Banner *)from + i;
+        ((Banner *)to)[i] = (Banner){banner->height, weave(banner->cloth)};
+    }
+    return true;
+}
+
+MICA_COMPONENT_WITH(Banner, (.destruct = tear_banners, .copy = copy_banners), (height, float, .unit = "m"))
 
 /* What passes between the camps, for the view of events: every second the captains shout, cheer and send scouts. */
 typedef struct Shout { mica_entity captain; mica_text words; } Shout;
@@ -97,6 +124,8 @@ static bool add_camp(mica_world *world, const char *name, Camp camp, const char 
 {
     mica_entity camp_entity = mica_create(world, MICA_WITH(Camp, {camp.x, camp.y, camp.color}));
     mica_entity captain = mica_create(world, MICA_WITH(Captain, {.courage = 80}));
+    Banner *banner = mica_add(world, camp_entity, Banner);
+    *banner = (Banner){.height = 12, .cloth = weave(name)};
     *out_captain = captain;
     return mica_name_set(world, camp_entity, mica_nil(), name) == MICA_OK &&
            mica_set_parent(world, captain, camp_entity) == MICA_OK &&

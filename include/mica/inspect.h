@@ -10,12 +10,14 @@
  * The world is only read and changed after a frame, in the thread that calls mica_step (mica_after_frame). Other threads only send and
  * receive bytes, so the program never waits for an inspector. While no inspector is connected, a frame costs one comparison more.
  *
- * An inspector gets what changed since the frame that it acknowledged (mica/delta.h). It can pause the world, let single frames run, and
+ * An inspector gets what changed since the frame that it acknowledged (mica/delta.h): after each frame. Changes of more than
+ * 256 KiB are sent ten to forty times per second, unless .every_frame is set or the world is paused. An inspector can pause the world, let single frames run, and
  * change entities, unless .read_only is set. A recording (mica/recording.h) does not contain such edits, so its replay diverges.
  *
- * While an inspector is connected, the program keeps snapshots of its last 600 frames, of up to 256 MiB (mica/snapshot.h), if it has at most .past_entity_max entities. The inspector can let it
- * continue from one of them. To find out what wrote a value, it lets the program run a past frame again, system by system, and then return
- * to the present: systems must not have effects outside of the world that must not happen twice. .no_past turns both off.
+ * While an inspector is connected, the program keeps snapshots (mica/snapshot.h) of its last 600 frames, up to 256 MiB, if it has at most
+ * .past_entity_max entities. The inspector can let the program continue from one of them. To find out what wrote a value, the program runs
+ * a past frame again, system by system, and returns to the present: so effects that systems have outside of the world may happen twice.
+ * .no_past turns both off.
  *
  * Security. The server listens on 127.0.0.1, unless another address is given, which is reported. Every request needs the token,
  * and a Host and Origin of this server. Messages, connections and time are limited; a client that does not keep up is disconnected.
@@ -42,9 +44,10 @@ typedef struct mica_inspect_def {
     uint32_t client_max; /* inspectors at a time, up to 16; 0: 4 */
     bool read_only;      /* inspectors can't change anything, not even pause */
     bool
-        no_past; /* the program does not keep its last frames, so it can't continue from one, and no one can ask what wrote a value */
+        no_past; /* the program does not keep its last frames: it can't continue from one, nor find out what wrote a value */
     uint32_t past_entity_max; /* as .no_past while the world has more entities: keeping frames costs time; 0: 200 000 */
     bool quiet;               /* does not print the URL */
+    bool every_frame;         /* sends large changes after each frame, too, for a complete history */
 } mica_inspect_def;
 
 /* Starts a server. NULL means the defaults. Returns NULL with a report if the def is invalid, the address can't be used, the world has

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import { control, get } from './api.js';
-import { Entity } from './entity.jsx';
-import { Icon, VirtualTable, brief, count, label, useAnswer } from './parts.jsx';
+import { Entity, handleOf } from './entity.jsx';
+import { Cell, Icon, VirtualTable, count, label, shownOf, tickOf, useAnswer } from './parts.jsx';
 
-function Branch({ row, source, tick, depth, selected, select }) {
+function Branch({ row, source, tick, shown, depth, selected, select }) {
   const [open, setOpen] = useState(depth === 0 && row.children > 0 && row.children < 20);
-  const answer = useAnswer(() => (open ? get('tree', { source, parent: row.id }) : Promise.resolve({ rows: [] })), [open, tick, row.id], 500);
+  const answer = useAnswer(() => (open ? get('tree', { source, parent: row.id }) : Promise.resolve({ rows: [] })), [open, shown, row.id], { tick, minimum: 500 });
   return (
     <li role="treeitem" aria-expanded={row.children ? open : undefined} aria-selected={selected === row.id}>
       <div class={`branch ${selected === row.id ? 'selected' : ''}`} style={{ paddingLeft: `${depth * 16 + 4}px` }}>
@@ -16,16 +16,16 @@ function Branch({ row, source, tick, depth, selected, select }) {
         {row.children > 0 && <span class="badge">{row.children}</span>}
       </div>
       {open && answer.value && (
-        <ul role="group">{answer.value.rows.map((child) => <Branch key={child.id} row={child} {...{ source, tick, selected, select }} depth={depth + 1} />)}</ul>
+        <ul role="group">{answer.value.rows.map((child) => <Branch key={child.id} row={child} {...{ source, tick, shown, selected, select }} depth={depth + 1} />)}</ul>
       )}
     </li>
   );
 }
 
-function Tree({ source, tick, selected, select }) {
+function Tree({ source, tick, shown, selected, select }) {
   const [all, setAll] = useState(false);
   const [limit, setLimit] = useState(200);
-  const { value } = useAnswer(() => get('tree', { source, limit, linked: all ? 0 : 1 }), [source, tick, all, limit], 500);
+  const { value } = useAnswer(() => get('tree', { source, limit, linked: all ? 0 : 1 }), [source, shown, all, limit], { tick, minimum: 500 });
   return (
     <section class="tree" aria-label="Tree of entities">
       <header class="bar">
@@ -34,7 +34,7 @@ function Tree({ source, tick, selected, select }) {
       </header>
       <div class="scroller">
         <ul role="tree" aria-label="Entities">
-          {value?.rows.map((row) => <Branch key={row.id} row={row} depth={0} {...{ source, tick, selected, select }} />)}
+          {value?.rows.map((row) => <Branch key={row.id} row={row} depth={0} {...{ source, tick, shown, selected, select }} />)}
         </ul>
         {value && value.rows.length === 0 && <p class="quiet pad">No entity has a name or children.</p>}
         {value && value.total > value.rows.length && limit < 1000 && <button class="more" onClick={() => setLimit(1000)}>{count(value.total - value.rows.length)} more</button>}
@@ -47,13 +47,13 @@ export function Entities({ source, status, components, selected, select, goto })
   const [text, setText] = useState('');
   const [query, setQuery] = useState('');
   const [window_, setWindow] = useState({ offset: 0, limit: 60 });
-  const tick = status.change;
+  const tick = tickOf(status), shown = shownOf(status);
   useEffect(() => {
     const timer = setTimeout(() => setQuery(text), 200);
     return () => clearTimeout(timer);
   }, [text]);
   const offset = Math.max(0, window_.offset - 20);
-  const { value, error } = useAnswer(() => get('entities', { source, query, offset, limit: window_.limit + 40 }), [source, query, offset, window_.limit, tick]);
+  const { value, error } = useAnswer(() => get('entities', { source, query, offset, limit: window_.limit + 40 }), [source, query, offset, window_.limit, shown], { tick });
   const [hidden, setHidden] = useState([]);
   const names = value?.columns ?? [];
   const kept = names.map((_, i) => i).filter((i) => !hidden.includes(names[i]));
@@ -61,6 +61,11 @@ export function Entities({ source, status, components, selected, select, goto })
   const columns = ['Entity', ...kept.map((i) => names[i]), ...(hasChips ? ['Components'] : [])];
   const locked = status.read_only || !status.live || !status.connected;
   const rows = value?.rows ?? [];
+  const types = Object.fromEntries(components.map((one) => [one.name, one.type]));
+  const open = async (reference) => {
+    const found = handleOf(reference) ?? (await get('entity', { source, path: reference }).catch(() => null))?.id;
+    if (found) select(found);
+  };
   const move = (by) => {
     const at = rows.findIndex((row) => row.id === selected);
     const next = rows[Math.max(0, Math.min(rows.length - 1, at + by))];
@@ -68,7 +73,7 @@ export function Entities({ source, status, components, selected, select, goto })
   };
   return (
     <div class="columns">
-      <Tree {...{ source, tick, selected, select }} />
+      <Tree {...{ source, tick, shown, selected, select }} />
       <section class="fill" aria-label="Table of entities">
         <header class="bar">
           <div class={`search ${error ? 'wrong' : ''}`}>
@@ -88,7 +93,7 @@ export function Entities({ source, status, components, selected, select, goto })
           renderRow={(row) => (
             <tr key={row.id} class={row.id === selected ? 'selected' : ''} aria-selected={row.id === selected} onClick={() => select(row.id)}>
               <td><button class="plain" onClick={() => select(row.id)}>{label(row)}</button></td>
-              {kept.map((i) => <td key={i} class="value" title={JSON.stringify(row.cells[i])}>{brief(row.cells[i])}</td>)}
+              {kept.map((i) => <td key={i} class="value" title={JSON.stringify(row.cells[i])}><Cell type={types[names[i]]} value={row.cells[i]} open={open} /></td>)}
               {hasChips && <td>{row.components.map((name) => <span key={name} class="chip">{name}</span>)}</td>}
             </tr>
           )}

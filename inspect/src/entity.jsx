@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { control, get, post } from './api.js';
-import { Icon, brief, label, useAnswer } from './parts.jsx';
+import { Icon, brief, colorOf, isColor, label, shownOf, tickOf, useAnswer } from './parts.jsx';
 
 // An input that shows the live value until it is edited, and sends it with Enter or when it loses the focus.
 function Live({ value, send, type = 'text', name, ...more }) {
@@ -26,7 +26,7 @@ function Live({ value, send, type = 'text', name, ...more }) {
 }
 
 const integers = ['i8', 'u8', 'i16', 'u16', 'i32', 'u32', 'i64', 'u64'];
-const handleOf = (text) => {
+export const handleOf = (text) => {
   const found = /^#(\d+):(\d+)$/.exec(text ?? '');
   return found ? String((BigInt(found[2]) << 32n) | BigInt(found[1])) : null;
 };
@@ -57,12 +57,11 @@ function Scalar({ field, value, send, name, locked, open }) {
       </span>
     );
   if (field.kind === 'f32' || field.kind === 'f64' || integers.includes(field.kind)) {
-    const isColor = field.kind === 'u32' && /colou?r/i.test(field.name) && typeof value === 'number';
     const hasRange = Number.isFinite(field.minimum) && Number.isFinite(field.maximum);
     const parse = (text) => (text.trim() !== '' && Number.isFinite(Number(text)) && field.kind !== 'i64' && field.kind !== 'u64' ? Number(text) : text);
     return (
       <span class="row">
-        {isColor && <input type="color" aria-label={`${name} as a colour`} disabled={locked} value={`#${(value & 0xffffff).toString(16).padStart(6, '0')}`} onChange={(event) => send(parseInt(event.currentTarget.value.slice(1), 16))} />}
+        {isColor(field, value) && <input type="color" aria-label={`${name} as a colour`} disabled={locked} value={colorOf(value)} onChange={(event) => send(parseInt(event.currentTarget.value.slice(1), 16))} />}
         <Live name={name} value={value} disabled={locked} inputMode="decimal" class="number" send={(text) => send(parse(text))} />
         {hasRange && <input type="range" tabIndex={-1} aria-label={`${name} as a slider`} min={field.minimum} max={field.maximum} step="any" disabled={locked} value={value} onChange={(event) => send(Number(event.currentTarget.value))} />}
         {field.unit && <span class="quiet">{field.unit}</span>}
@@ -174,7 +173,7 @@ function Card({ component, value, locked, edit, open, history, isDisabled, toggl
 }
 
 export function Entity({ source, status, components, id, select, goto }) {
-  const { value: entity } = useAnswer(() => get('entity', { source, id, maybe: 1 }), [source, id, status.change]);
+  const { value: entity } = useAnswer(() => get('entity', { source, id, maybe: 1 }), [source, id, shownOf(status)], { tick: tickOf(status) });
   const [problem, setProblem] = useState('');
   const [past, setPast] = useState(null);
   useEffect(() => {

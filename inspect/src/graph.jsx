@@ -72,7 +72,7 @@ export function TimeLanes({ source, status, locked }) {
     control(source, 'timeline on').catch((error) => setProblem(error.message));
     return () => control(source, 'timeline off').catch(() => {});
   }, [source, locked]);
-  const { value } = useAnswer(() => get('timeline', { source }), [source, Math.floor(status.change / 8)], 400);
+  const { value } = useAnswer(() => get('timeline', { source }), [source], { tick: status.change, minimum: 400 });
   const trace = held ?? value;
   const events = (trace?.traceEvents ?? []).filter((event) => event.ph === 'X');
   const frame = events.find((event) => event.cat === 'frame');

@@ -46,6 +46,7 @@ function TimeLine({ status, stats, history, show, branch }) {
     <footer class="timeline">
       <span class="quiet">{status.first}</span>
       <input type="range" aria-label="Frame" min={status.first} max={Math.max(status.last, status.first + 1)} value={status.live ? status.last : status.frame} disabled={frames.length < 2}
+        onKeyDown={(event) => ['ArrowLeft', 'ArrowRight'].includes(event.key) && (event.preventDefault(), show(status.frame, event.key === 'ArrowLeft' ? -1 : 1))}
         onInput={(event) => seek(Number(event.currentTarget.value))} />
       <span class="quiet">{status.last}</span>
       {(status.program || status.recording) && !status.live && <button disabled={!canBranch(status, stats)} title="The program goes on from the frame that is shown" onClick={() => branch(status.frame)}><Icon name="branch" />branch here</button>}
@@ -66,15 +67,16 @@ function App() {
   const status = statuses[source];
   useEffect(() => {
     get('sources').then(setStatuses, (error) => setProblem(error.message));
-    return listen((message) => setStatuses((before) => Object.assign([...before], { [message.source]: message.status })), setOnline);
+    return listen(update, setOnline);
   }, []);
   const componentKey = status?.ready ? `${source} ${status.name} ${Math.floor(status.change / 200)}` : '';
-  const components = useAnswer(() => (status?.ready ? get('components', { source }) : Promise.resolve({ components: [] })), [componentKey], 500).value?.components ?? [];
-  const stats = useAnswer(() => (status?.program || status?.recording ? get('stats', { source }) : Promise.resolve(null)), [source, Math.floor((status?.change ?? 0) / 6)], 250).value;
+  const components = useAnswer(() => (status?.ready ? get('components', { source }) : Promise.resolve({ components: [] })), [componentKey]).value?.components ?? [];
+  const stats = useAnswer(() => (status?.program || status?.recording ? get('stats', { source }) : Promise.resolve(null)), [source], { tick: status?.change ?? 0, minimum: 250 }).value;
   const times = useTimes(stats);
   const history = useHistory(source, status);
   const ask = useCallback((request) => control(source, request).then(() => setProblem(''), (error) => setProblem(error.message)), [source]);
-  const show = useCallback((frame) => post('show', { source, frame }).then(() => setProblem(''), (error) => setProblem(error.message)), [source]);
+  const update = (message) => setStatuses((before) => Object.assign([...before], { [message.source]: message.status }));
+  const show = useCallback((frame, by) => post('show', { source, frame, by }).then((answer) => (update({ source, status: answer.status }), setProblem('')), (error) => setProblem(error.message)), [source]);
   const branch = useCallback((frame) => post('branch', frame === null ? { source, back: 1 } : { source, frame }).then(() => setProblem(''), (error) => setProblem(error.message)), [source]);
   const goTo = (number) => (setSource(number), setSelected(null));
   const locked = !status || status.read_only || !status.connected || !status.live;
@@ -87,11 +89,13 @@ function App() {
       else if (event.key === '/') (setView('entities'), setTimeout(() => document.getElementById('filter')?.focus()), event.preventDefault());
       else if (event.key === ' ' && event.target.tagName !== 'BUTTON' && !locked) (ask(status.paused ? 'pause off' : 'pause on'), event.preventDefault());
       else if (event.key === '.' && !locked) ask('step');
-      else if (event.key === 'Escape') setSelected(null);
+      else if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') {
+        if (status?.moments > 1 && !event.shiftKey) (show(status.frame, event.key === 'ArrowLeft' ? -1 : 1), event.preventDefault());
+      } else if (event.key === 'Escape') setSelected(null);
     };
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
-  }, [status, statuses.length, source, locked, ask]);
+  }, [status, statuses.length, source, locked, ask, show]);
   if (!status) return <p class="pad" role="status">{problem || 'Connecting to mica inspect…'}</p>;
   const state = isOnline ? stateOf(status) : ['bad', 'mica inspect has ended'];
   return (
@@ -123,7 +127,7 @@ function App() {
           : view === 'entities' ? <Entities {...{ source, status, components, selected, select: setSelected, goto: setView }} />
           : view === 'query' ? <Query {...{ source, components, select: setSelected, show: setView }} key={components.length > 0} />
           : view === 'systems' ? <Systems {...{ source, status, stats, times }} key={theme} />
-          : view === 'memory' ? <Memory {...{ source, status, stats }} />
+          : view === 'memory' ? <Memory {...{ source, status, stats, components }} />
           : view === 'events' ? <Events {...{ source, status, select: setSelected, goto: setView }} />
           : view === 'watch' ? <Watch {...{ source, status, stats, show }} key={theme} />
           : view === 'plane' ? <Plane {...{ source, status, components, select: setSelected, goto: setView }} key={theme} />

@@ -47,37 +47,71 @@ export function brief(value) {
   return Object.entries(value).map(([name, part]) => `${name} ${brief(part)}`).join('  ');
 }
 
-// Asks again whenever `keys` change, but not before the last answer is there.
-export function useAnswer(ask, keys, minimum = 120) {
+// Whether a number is a colour, 0xRRGGBB.
+export const isColor = (field, value) => field.kind === 'u32' && /colou?r/i.test(field.name) && typeof value === 'number';
+export const colorOf = (value) => `#${(value & 0xffffff).toString(16).padStart(6, '0')}`;
+
+// The value of a component as a table shows it: references are links, colours have a patch.
+export function Cell({ type, value, open }) {
+  if (!type || value === null || typeof value !== 'object' || Array.isArray(value)) return brief(value);
+  const short = (text) => (text.length > 28 ? `${text.slice(0, 26)}…` : text);
+  return type.fields.map((field) => {
+    const part = value[field.name], isLink = field.kind === 'entity' && field.count === 1 && part;
+    return (
+      <span class="part" key={field.name}><i>{field.name}</i> {isColor(field, part) && <span class="patch" style={{ background: colorOf(part) }} />}
+        {isLink ? <button class="link" title={`Show ${part}`} onClick={(event) => (event.stopPropagation(), open(part))}>{part}</button> : short(brief(part))}{field.unit && part !== undefined ? ` ${field.unit}` : ''}</span>
+    );
+  });
+}
+
+// What is shown, as the keys and the tick of an answer: a past frame does not change, and is asked for at once.
+export const shownOf = (status) => (status.live ? 'present' : status.frame);
+export const tickOf = (status) => (status.live ? status.change : 0);
+
+// Asks at once whenever `keys` change, and again when `tick` does, but then not before some milliseconds have passed. One question at a time.
+export function useAnswer(ask, keys, { tick = 0, minimum = 120 } = {}) {
   const [state, setState] = useState({ value: undefined, error: undefined });
-  const run = useRef({ busy: false, again: false, at: 0 });
+  const run = useRef({ busy: false, wanted: '', at: 0, timer: 0, isGone: false, tick });
   const current = useRef(ask);
   current.current = ask;
-  useEffect(() => {
-    let alive = true;
-    const go = async () => {
-      const now = run.current;
-      if (now.busy) {
-        now.again = true;
-        return;
-      }
-      now.busy = true;
-      now.again = false;
-      const wait = now.at + minimum - performance.now();
-      if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-      now.at = performance.now();
-      try {
-        const value = await current.current();
-        if (alive || now.again) setState({ value, error: undefined });
-      } catch (error) {
-        setState((before) => ({ value: before.value, error }));
-      }
-      now.busy = false;
-      if (now.again) go();
-    };
+  const go = async () => {
+    const now = run.current;
+    clearTimeout(now.timer);
+    if (now.busy || now.isGone || !now.wanted) return;
+    const wait = now.wanted === 'now' ? 0 : now.at + minimum - performance.now();
+    if (wait > 0) {
+      now.timer = setTimeout(go, wait);
+      return;
+    }
+    now.busy = true;
+    now.wanted = '';
+    now.at = performance.now();
+    try {
+      const value = await current.current();
+      if (!now.isGone) setState({ value, error: undefined });
+    } catch (error) {
+      if (!now.isGone) setState((before) => ({ value: before.value, error }));
+    }
+    now.busy = false;
     go();
-    return () => (alive = false);
+  };
+  useEffect(() => {
+    run.current.wanted = 'now';
+    go();
   }, keys);
+  useEffect(() => {
+    if (run.current.tick === tick) return;
+    run.current.tick = tick;
+    run.current.wanted ||= 'soon';
+    go();
+  }, [tick]);
+  useEffect(() => {
+    run.current.isGone = false;
+    return () => {
+      run.current.isGone = true;
+      clearTimeout(run.current.timer);
+    };
+  }, []);
   return state;
 }
 

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { get } from './api.js';
-import { count, useAnswer } from './parts.jsx';
+import { count, shownOf, tickOf, useAnswer } from './parts.jsx';
 
 const numeric = ['i8', 'u8', 'i16', 'u16', 'i32', 'u32', 'i64', 'u64', 'f32', 'f64', 'bool', 'enum'];
 
@@ -30,7 +30,7 @@ export function Plane({ source, status, components, select, goto }) {
   const x = axes.x || guess('x'), y = axes.y || guess('y', x);
   const names = [...new Set([x, y, axes.color].filter(Boolean).map((one) => one.split('.')[0]))];
   const query = text.trim() || names.join(', ');
-  const { value, error } = useAnswer(() => (x && y ? get('scatter', { source, query, x, y, color: axes.color || undefined }) : Promise.resolve(null)), [source, x, y, axes.color, query, status.change], 150);
+  const { value, error } = useAnswer(() => (x && y ? get('scatter', { source, query, x, y, color: axes.color || undefined }) : Promise.resolve(null)), [source, x, y, axes.color, query, shownOf(status)], { tick: tickOf(status), minimum: 150 });
   const points = value?.points ?? [];
   useEffect(() => {
     const target = canvas.current;

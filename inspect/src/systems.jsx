@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { control, get } from './api.js';
 import { Graph, TimeLanes } from './graph.jsx';
-import { Chart, bytes, count, micros, useAnswer } from './parts.jsx';
+import { Chart, bytes, count, micros, shownOf, tickOf, useAnswer } from './parts.jsx';
 
 // Times of the last minutes, which the page collects while it is open.
 export function useTimes(stats) {
@@ -89,14 +89,15 @@ function useGrowth(stats) {
   return all;
 }
 
-export function Memory({ source, status, stats }) {
+export function Memory({ source, status, stats, components }) {
   const growth = useGrowth(stats);
-  const { value } = useAnswer(() => get('memory', { source }), [source, Math.floor(status.change / 10)], 500);
-  return <MemoryTables value={value} stats={stats} status={status} growth={growth} />;
+  const { value } = useAnswer(() => get('memory', { source }), [source, shownOf(status)], { tick: tickOf(status), minimum: 500 });
+  return <MemoryTables {...{ value, stats, status, growth, components }} />;
 }
 
 
-function MemoryTables({ value, stats, status, growth }) {
+function MemoryTables({ value, stats, status, growth, components }) {
+  const opaque = components.filter((one) => one.bytes && !one.type.fields.length && one.storage !== 'tag');
   const archetypes = [...(value?.archetypes ?? [])].sort((a, b) => b.bytes - a.bytes);
   const most = Math.max(1, ...archetypes.map((one) => one.bytes));
   const used = archetypes.reduce((sum, one) => sum + one.bytes, 0);
@@ -118,6 +119,7 @@ function MemoryTables({ value, stats, status, growth }) {
         <table class="grid"><thead><tr><th scope="col">components</th><th scope="col">rows</th><th scope="col">bytes per row</th><th scope="col">chunks</th><th scope="col" class="wide">bytes</th></tr></thead>
           <tbody>{archetypes.map((one) => <tr key={one.components.join()}><td>{one.components.map((name) => <span class="chip" key={name}>{name}</span>)}{one.components.length === 0 && <span class="quiet">none</span>}</td><td class="value">{count(one.rows)}</td><td class="value">{one.row_bytes}</td><td class="value">{one.chunks}</td>
             <td><div class="meter"><span style={{ width: `${(100 * one.bytes) / most}%` }} /><b>{bytes(one.bytes)}</b></div></td></tr>)}</tbody></table>
+        {opaque.length > 0 && status.program && <p class="quiet">Not shown, since no field is described: {opaque.map((one) => <span class="chip" key={one.name}>{one.name}, {bytes(one.bytes)}</span>)}</p>}
         {stats?.pools?.length > 0 && <>
           <h3 class="phase">pools and relations</h3>
           <table class="grid"><thead><tr><th scope="col">component</th><th scope="col">rows</th><th scope="col">capacity</th><th scope="col">bytes</th></tr></thead>

@@ -41,4 +41,4 @@ export function Time({ source, status, stats, history, show, branch, select, got
   );
 }
 
-export const useHistory = (source, status) => useAnswer(() => get('history', { source, points: 400 }), [source, status?.moments, Math.floor((status?.last ?? 0) / 6), status?.live], 300).value;
+export const useHistory = (source, status) => useAnswer(() => get('history', { source, points: 400 }), [source, status?.live], { tick: Math.floor((status?.last ?? 0) / 6), minimum: 300 }).value;

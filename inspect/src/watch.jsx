@@ -8,7 +8,7 @@ export function Watch({ source, status, stats, show }) {
   const [stop, setStop] = useState(null);
   const [problem, setProblem] = useState('');
   const [turn, setTurn] = useState(0);
-  const { value } = useAnswer(() => get('watches', { source }), [source, status.change, turn], 250);
+  const { value } = useAnswer(() => get('watches', { source }), [source, turn], { tick: status.change, minimum: 250 });
   const ask = (promise) => promise.then(() => (setProblem(''), setTurn(turn + 1)), (error) => setProblem(`${error.position !== undefined ? `At ${error.position}: ` : ''}${error.message}`));
   const locked = status.read_only || !status.connected || !status.live;
   const active = stats?.break?.query ?? '';

@@ -116,7 +116,8 @@ typedef struct source {
     uint32_t moment_first, moment_count;
     size_t moment_bytes;
     uint64_t moment_dropped; /* number of the oldest one, counted from the first ever */
-    bool is_past;            /* `shown` is shown; deltas wait */
+    uint64_t held_moment;    /* the number, plus one, of a moment that is not dropped; 0: none */
+    bool is_past;            /* `shown` is shown; deltas wait until there are a few */
     uint32_t shown;          /* from the oldest */
     struct {
         char *bytes;
@@ -147,7 +148,7 @@ bool source_open(source *source, const options *options, const char *origin);
 void source_close(source *source);
 /* Sends a request (docs/inspect_protocol.md) to the program and waits for its reply. The lock is held by the caller, and released while it waits. */
 mica_result source_request(source *source, const char *line, const char *body, char *out_text, size_t capacity);
-/* Applies the deltas that have waited while a past frame was shown. */
+/* Applies the deltas that have waited while a past frame was shown. The present is shown. */
 void source_apply_pending(source *source);
 
 /* Waits until something changes, at most that long; the lock is released meanwhile. */
@@ -228,6 +229,8 @@ void write_handle(micap_json_writer *writer, mica_entity entity);
 
 /* Answers a request for the API. `sources` is an array of `count`. */
 typedef struct inspector {
+    char *origins[SOURCES_MAX]; /* URLs and paths */
+    uint32_t origin_count;
     source sources[SOURCES_MAX];
     uint32_t source_count;
     pthread_mutex_t lock; /* of the sockets */

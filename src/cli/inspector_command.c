@@ -54,7 +54,9 @@ static void push_status(inspector *inspector, uint32_t number)
         return;
     pthread_mutex_lock(&inspector->lock);
     for (uint32_t i = 0; i < inspector->socket_count; ++i)
-        micap_socket_send(inspector->sockets[i], true, text.bytes, text.byte_count);
+        if (!micap_socket_send(inspector->sockets[i], true, text.bytes,
+                               text.byte_count)) /* the others wait for it once */
+            inspector->sockets[i--] = inspector->sockets[--inspector->socket_count];
     pthread_mutex_unlock(&inspector->lock);
     mica_blob_free(&text);
 }
@@ -108,10 +110,53 @@ static int serve(inspector *inspector, const options *options)
     return EXIT_FINE;
 }
 
+/* The ports of "http://host:43817-43820/?token=...", and where they begin and end in it. A single port, or anything else, is no range. */
+typedef struct port_range {
+    size_t begin, end;
+    long first, last;
+} port_range;
+
+static bool find_ports(const char *input, port_range *out)
+{
+    const char *host = strncmp(input, "http://", 7) == 0 ? input + 7 : NULL;
+    const char *after = host ? host + strcspn(host, "/?") : NULL, *colon = after;
+    while (colon && colon > host && *colon != ':')
+        --colon;
+    if (!colon || *colon != ':')
+        return false;
+    char *dash, *end;
+    long first = strtol(colon + 1, &dash, 10), last = *dash == '-' ? strtol(dash + 1, &end, 10) : 0;
+    if (*dash != '-' || end != after)
+        return false;
+    *out = (port_range){(size_t)(colon + 1 - input), (size_t)(after - input), first, last};
+    return true;
+}
+
+/* Adds an input, or, for a range of ports, a program for each: the ranks of a cluster. */
+static int add_origins(inspector *inspector, const char *input)
+{
+    port_range range = {0};
+    bool is_range = find_ports(input, &range);
+    if (is_range && (range.first < 1 || range.last > 65535 || range.last < range.first))
+        return complain("inspect: %s: expected ports from 1 to 65535, the lower one first", input);
+    for (long port = range.first; port <= range.last; ++port) {
+        if (inspector->origin_count == SOURCES_MAX)
+            return complain("inspect: at most %d programs and files at a time", SOURCES_MAX);
+        size_t capacity = strlen(input) + 8;
+        char *origin = malloc(capacity);
+        if (!origin)
+            return complain("out of memory");
+        if (is_range)
+            snprintf(origin, capacity, "%.*s%ld%s", (int)range.begin, input, port, input + range.end);
+        else
+            snprintf(origin, capacity, "%s", input);
+        inspector->origins[inspector->origin_count++] = origin;
+    }
+    return EXIT_FINE;
+}
+
 int run_inspect(const options *options)
 {
-    if (options->input_count > SOURCES_MAX)
-        return complain("inspect: at most %d programs and files at a time", SOURCES_MAX);
     inspector *inspector = calloc(1, sizeof *inspector);
     if (!inspector)
         return complain("out of memory");
@@ -120,12 +165,16 @@ int run_inspect(const options *options)
     /* All inputs belong to a recording, as for mica replay. */
     uint32_t count = is_recording_file(options->inputs[0]) ? 1 : options->input_count;
     for (uint32_t i = 0; status == EXIT_FINE && i < count; ++i)
-        status = source_open(&inspector->sources[inspector->source_count++], options, options->inputs[i]) ? EXIT_FINE
-                                                                                                          : EXIT_BAD;
+        status = add_origins(inspector, options->inputs[i]);
+    for (uint32_t i = 0; status == EXIT_FINE && i < inspector->origin_count; ++i)
+        status = source_open(&inspector->sources[inspector->source_count++], options, inspector->origins[i]) ? EXIT_FINE
+                                                                                                             : EXIT_BAD;
     if (status == EXIT_FINE)
         status = serve(inspector, options);
     for (uint32_t i = 0; i < inspector->source_count; ++i)
         source_close(&inspector->sources[i]);
+    while (inspector->origin_count)
+        free(inspector->origins[--inspector->origin_count]);
     pthread_mutex_destroy(&inspector->lock);
     free(inspector);
     return status;

@@ -39,7 +39,8 @@ void history_push(source *source, uint64_t frame, double seconds)
         source->moment_bytes += last->bytes;
     }
     while (source->moment_count == MOMENTS_MAX ||
-           (source->moment_bytes > HISTORY_BYTES_MAX && source->moment_count > 2))
+           (source->moment_bytes > HISTORY_BYTES_MAX && source->moment_count > 2 &&
+            source->held_moment != source->moment_dropped + 1))
         drop_oldest(source);
     moment fresh = {.frame = frame,
                     .seconds = seconds,
@@ -122,6 +123,22 @@ int answer_history(source *source, const micap_web_request *request, micap_json_
     return 200;
 }
 
+/* Moves a position by the number in `by`: in a recording ticks, otherwise frames that are kept. */
+static void move_by(source *source, const micap_web_request *request, uint32_t *position)
+{
+    char text[32];
+    long by = micap_query_value(request->query, "by", text, sizeof text) ? strtol(text, NULL, 10) : 0;
+    if (by && source->replayed) {
+        uint64_t frame = history_at(source, *position)->frame;
+        history_find(source, by < 0 && (uint64_t)-by > frame ? 0 : frame + (uint64_t)by, position);
+    } else if (by < 0) {
+        *position -= *position < (uint64_t)-by ? *position : (uint32_t)-by;
+    } else if (by > 0) {
+        uint32_t left = source->moment_count - 1 - *position;
+        *position += left < (uint64_t)by ? left : (uint32_t)by;
+    }
+}
+
 int answer_show(source *source, const micap_web_request *request, micap_json_writer *writer)
 {
     uint64_t begin = micap_clock_ns(), frame = parameter_number(request, "frame", UINT64_MAX);
@@ -130,13 +147,17 @@ int answer_show(source *source, const micap_web_request *request, micap_json_wri
         return write_error(writer, 409, "there is no history");
     if (frame != UINT64_MAX && !history_find(source, frame, &position))
         return write_error(writer, 404, "the frame is older than the history");
+    move_by(source, request, &position);
     if (history_show(source, position) != MICA_OK)
         return write_error(writer, 503, "the frame can't be restored: memory is short");
     if (!source->is_past)
         source_apply_pending(source);
     pthread_cond_broadcast(&source->changed); /* a recording continues */
-    micap_write(writer, "{\"frame\":%" PRIu64 ",\"live\":%s,\"ms\":%.3f}", history_at(source, position)->frame,
+    micap_write(writer,
+                "{\"frame\":%" PRIu64 ",\"live\":%s,\"ms\":%.3f,\"status\":", history_at(source, position)->frame,
                 source->is_past ? "false" : "true", (double)(micap_clock_ns() - begin) / 1e6);
+    write_status(source, writer);
+    micap_write(writer, "}");
     return 200;
 }
 

@@ -17,8 +17,8 @@ enum {
     KEPT_MAX = MOMENTS_MAX - EXTRAS_MAX - 1, /* more are thinned out */
     STATS_FRAMES = 120,
 };
-#define TURN_NS (5 * 1000 * 1000) /* that ticks run before the page gets its turn */
-#define STATS_INTERVAL_NS (250 * 1000 * 1000)
+#define TURN_NS ((uint64_t)5 * 1000 * 1000) /* that ticks run before the page gets its turn */
+#define STATS_INTERVAL_NS ((uint64_t)250 * 1000 * 1000)
 
 /* Removes a moment from the list. */
 static void forget(source *source, uint32_t position)

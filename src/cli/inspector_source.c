@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { RECONNECT_SECONDS = 1, ALIVE_SECONDS = 3 };
+enum { RECONNECT_SECONDS = 1, ALIVE_SECONDS = 3, PENDING_MAX = MICAP_DELTAS_IN_FLIGHT / 2 };
 
 static void hear_report(const mica_report *report, void *context)
 {
@@ -118,6 +118,41 @@ static bool take_reply(source *source, micap_reader *reader)
     return !reader->failed;
 }
 
+void source_apply_pending(source *source)
+{
+    for (uint32_t i = 0; i < source->pending_count; ++i) {
+        char *bytes = source->pending[i].bytes;
+        apply_delta(source, (micap_reader){.begin = bytes, .at = bytes, .end = bytes + source->pending[i].count});
+        free(bytes);
+    }
+    source->pending_count = 0;
+}
+
+/* Whether frames can be added to the history, and the one that is shown stays. */
+static bool has_room_for_pending(const source *source)
+{
+    bool is_full = source->moment_count + PENDING_MAX > MOMENTS_MAX || source->moment_bytes > HISTORY_BYTES_MAX;
+    return !is_full || source->shown >= PENDING_MAX;
+}
+
+/* A delta that arrives while a past frame is shown. The history continues: several at a time, since the world must be restored twice for them. If the frame that is
+ * shown would be dropped, they wait. They are acknowledged when they are applied, so the program soon sends no further ones. */
+static bool receive_in_past(source *source, micap_reader reader)
+{
+    if (!keep_delta(source, reader.at, micap_reader_left(&reader)))
+        return false;
+    uint64_t shown = source->moment_dropped + source->shown;
+    if (source->pending_count < PENDING_MAX || !has_room_for_pending(source) ||
+        history_show(source, source->moment_count - 1) != MICA_OK)
+        return true;
+    source->held_moment = shown + 1;
+    source_apply_pending(source);
+    source->held_moment = 0;
+    if (shown - source->moment_dropped + 1 < source->moment_count) /* else the program went back */
+        history_show(source, (uint32_t)(shown - source->moment_dropped));
+    return true;
+}
+
 static bool receive_locked(source *source, const char *bytes, size_t count)
 {
     micap_reader reader = {.begin = bytes, .at = bytes + 1, .end = bytes + count};
@@ -125,9 +160,7 @@ static bool receive_locked(source *source, const char *bytes, size_t count)
     switch (*bytes) {
     case MICAP_MESSAGE_HELLO: return begin_world(source, &reader);
     case MICAP_MESSAGE_TYPES: return source->world && micap_types_read(source->world, &reader) == MICA_OK;
-    case MICAP_MESSAGE_DELTA:
-        /* Not acknowledged before it is applied, so the program soon sends no further ones. */
-        return source->is_past ? keep_delta(source, bytes + 1, count - 1) : apply_delta(source, reader);
+    case MICAP_MESSAGE_DELTA: return source->is_past ? receive_in_past(source, reader) : apply_delta(source, reader);
     case MICAP_MESSAGE_EVENTS: return events_receive(source, &reader);
     case MICAP_MESSAGE_STATS: return keep_bytes(&source->stats, &source->stats_bytes, bytes + 1, count - 1);
     case MICAP_MESSAGE_TIMELINE: return keep_bytes(&source->timeline, &source->timeline_bytes, bytes + 1, count - 1);
@@ -143,16 +176,6 @@ static bool receive(const char *bytes, size_t count, void *context)
     bool fine = count && receive_locked(source, bytes, count);
     pthread_mutex_unlock(&source->lock);
     return fine;
-}
-
-void source_apply_pending(source *source)
-{
-    for (uint32_t i = 0; i < source->pending_count; ++i) {
-        char *bytes = source->pending[i].bytes;
-        apply_delta(source, (micap_reader){.begin = bytes, .at = bytes, .end = bytes + source->pending[i].count});
-        free(bytes);
-    }
-    source->pending_count = 0;
 }
 
 static void end(void *context)
@@ -264,9 +287,10 @@ bool source_open(source *source, const options *options, const char *origin)
     source->is_program = strncmp(origin, "http://", 7) == 0;
     pthread_mutex_init(&source->lock, NULL);
     pthread_cond_init(&source->changed, NULL);
-    snprintf(source->name, sizeof source->name, "program");
+    const char *host = source->is_program ? origin + strlen("http://") : "";
+    snprintf(source->name, sizeof source->name, "%.*s", (int)strcspn(host, "/?"), host); /* until it tells its own */
     if (!source->is_program && is_recording_file(origin)) {
-        if (origin != options->inputs[0])
+        if (strcmp(origin, options->inputs[0]) != 0)
             return complain("inspect: %s: a recording comes first, and then the levels that it began with", origin) ==
                    EXIT_FINE;
         const char *slash = strrchr(origin, '/');

@@ -6,19 +6,31 @@
 #    include "mica/sql.h"
 #    include <sqlite3.h>
 
-enum { SQL_ROWS_MAX = 1000, SQL_MS_MAX = 2000, SQL_STEPS = 5000 };
+/* SQLite asks is_over between the steps of a statement, not inside of a function: values and patterns are short enough that none takes longer. */
+enum {
+    SQL_ROWS_MAX = 1000,
+    SQL_MS_MAX = 2000,
+    SQL_STEPS = 5000,
+    SQL_VALUE_BYTES_MAX = 1 << 20,
+    SQL_PATTERN_BYTES_MAX = 1000,
+    SQL_COLUMNS_MAX = 256,
+    SQL_RESULT_BYTES_MAX = 8 << 20
+};
 
 static int is_over(void *until)
 {
     return micap_clock_ns() > *(const uint64_t *)until;
 }
 
-/* Statements that open files are refused: ATTACH, which VACUUM INTO uses too, and settings. */
+/* Statements that open files are refused: ATTACH, which VACUUM INTO uses too, and settings; and printf, which counts up to any precision: "%.*c". */
 static int authorize(void *context, int action, const char *first, const char *second, const char *database,
                      const char *trigger)
 {
-    (void)context, (void)first, (void)second, (void)database, (void)trigger;
-    return action == SQLITE_ATTACH || action == SQLITE_DETACH || action == SQLITE_PRAGMA ? SQLITE_DENY : SQLITE_OK;
+    (void)context, (void)first, (void)database, (void)trigger;
+    bool is_endless =
+        action == SQLITE_FUNCTION && (sqlite3_stricmp(second, "printf") == 0 || sqlite3_stricmp(second, "format") == 0);
+    bool is_refused = action == SQLITE_ATTACH || action == SQLITE_DETACH || action == SQLITE_PRAGMA || is_endless;
+    return is_refused ? SQLITE_DENY : SQLITE_OK;
 }
 
 void source_close_database(source *source)
@@ -37,8 +49,10 @@ static bool open_database(source *source)
     if (!source->database ||
         sqlite3_exec(source->database, "PRAGMA temp_store = memory", NULL, NULL, NULL) != SQLITE_OK)
         return false;
-    sqlite3_limit(source->database, SQLITE_LIMIT_LENGTH, 16 << 20);
-    sqlite3_limit(source->database, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
+    sqlite3_limit(source->database, SQLITE_LIMIT_LENGTH, SQL_VALUE_BYTES_MAX);
+    sqlite3_limit(source->database, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, SQL_PATTERN_BYTES_MAX);
+    sqlite3_limit(source->database, SQLITE_LIMIT_SQL_LENGTH, SQL_VALUE_BYTES_MAX);
+    sqlite3_limit(source->database, SQLITE_LIMIT_COLUMN, SQL_COLUMNS_MAX);
     sqlite3_set_authorizer(source->database, authorize, NULL);
     source->table_count = count;
     return true;
@@ -70,17 +84,19 @@ static int write_rows(micap_json_writer *writer, sqlite3_stmt *statement, bool *
 {
     int columns = sqlite3_column_count(statement), result;
     uint32_t rows = 0;
+    size_t bytes = 0;
     micap_write(writer, "{\"columns\":[");
     for (int i = 0; i < columns; ++i) {
         micap_write(writer, "%s", i ? "," : "");
         micap_write_string(writer, sqlite3_column_name(statement, i));
     }
     micap_write(writer, "],\"rows\":[");
-    while ((result = sqlite3_step(statement)) == SQLITE_ROW && rows < SQL_ROWS_MAX) {
+    while ((result = sqlite3_step(statement)) == SQLITE_ROW && rows < SQL_ROWS_MAX && bytes < SQL_RESULT_BYTES_MAX) {
         micap_write(writer, "%s[", rows++ ? "," : "");
         for (int i = 0; i < columns; ++i) {
             micap_write(writer, "%s", i ? "," : "");
             write_cell(writer, statement, i);
+            bytes += (size_t)sqlite3_column_bytes(statement, i);
         }
         micap_write(writer, "]");
     }
@@ -100,7 +116,8 @@ int answer_sql(source *source, const micap_web_request *request, micap_json_writ
     int result = sqlite3_prepare_v2(source->database, request->body, (int)request->body_bytes, &statement, NULL);
     micap_json_writer rows;
     micap_writer_init(&rows);
-    if (result == SQLITE_OK && statement)
+    bool is_reading = statement && sqlite3_stmt_readonly(statement);
+    if (result == SQLITE_OK && is_reading)
         result = write_rows(&rows, statement, &is_cut);
     sqlite3_progress_handler(source->database, 0, NULL, NULL);
     mica_blob text = {0};
@@ -111,6 +128,7 @@ int answer_sql(source *source, const micap_web_request *request, micap_json_writ
         write_error(writer, 400,
                     result == SQLITE_INTERRUPT          ? "the statement takes more than two seconds"
                     : !statement && result == SQLITE_OK ? "expected a statement"
+                    : statement && !is_reading          ? "only statements that read are run"
                                                         : sqlite3_errmsg(source->database));
     mica_blob_free(&text);
     sqlite3_finalize(statement);

@@ -177,6 +177,7 @@ const command commands[] = {
      "  -k, --token TOKEN      of the page, 16 to 64 letters and digits. Default: a random one\n"
      "  -r, --root FOLDER      the folder of the resources that files refer to. Default: the folder of each file\n\n"
      "  mica inspect 'http://127.0.0.1:43817/?token=...'\n"
+     "  mica inspect 'http://127.0.0.1:43817-43820/?token=...'    a program per port, as for the ranks of a cluster\n"
      "  mica inspect before.mica after.mica\n"
      "  mica inspect --module ./libgame.so run.micarec level.mica\n",
      "Pkrmwu", 1, 16, run_inspect},

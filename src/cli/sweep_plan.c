@@ -149,7 +149,7 @@ static bool add_range(sweep_parameter *parameter, mica_world *world, const char 
         return complain("sweep: --vary %s=%s: the step must be above 0, and there must be 1 to %d values",
                         parameter->column, text, VALUES_MAX),
                false;
-    for (double i = 0; i <= steps; ++i) {
+    for (uint32_t i = 0; i <= (uint32_t)steps; ++i) {
         char value[32];
         snprintf(value, sizeof value, "%.15g", bounds[0] + i * bounds[2]); /* 0.3 for 0.1 + 2 * 0.1 */
         if (!add_value(parameter, world, value))

@@ -101,10 +101,11 @@ static int settle(const sweep_store *store, bool is_new, const char *key, const 
     va_start(arguments, format);
     char *value = sqlite3_vmprintf(format, arguments);
     va_end(arguments);
+    if (!value)
+        return fail(store);
     sqlite3_stmt *statement = NULL;
     const char *text = is_new ? "INSERT INTO sweep VALUES (?1, ?2)" : "SELECT value FROM sweep WHERE key = ?1";
-    int status =
-        value && sqlite3_prepare_v2(store->database, text, -1, &statement, NULL) == SQLITE_OK ? EXIT_FINE : fail(store);
+    int status = sqlite3_prepare_v2(store->database, text, -1, &statement, NULL) == SQLITE_OK ? EXIT_FINE : fail(store);
     if (status == EXIT_FINE) {
         sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC);
         if (is_new)
@@ -241,6 +242,7 @@ static void add_job(sweep_store *store, uint64_t run, sqlite3_stmt *found)
     const char *status = (const char *)sqlite3_column_text(found, 1);
     bool is_pending = !status || strcmp(status, "pending") == 0, is_done = status && strcmp(status, "done") == 0;
     if (is_pending || (store->plan->options.retry && !is_done)) {
+        MICAP_ASSERT(store->jobs, "there is room for all runs of the plan");
         store->jobs[store->job_count++] = (sweep_job){run, (uint64_t)sqlite3_column_int64(found, 0)};
     } else {
         ++store->old_count;

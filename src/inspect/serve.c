@@ -23,6 +23,9 @@ enum {
     STATS_FRAMES = 120,
     STATS_INTERVAL_NS = 250 * 1000 * 1000,
     TRACE_INTERVAL_NS = 400 * 1000 * 1000,
+    DELTA_BYTES_SMALL = 256 << 10,             /* such deltas are sent after each frame */
+    DELTA_INTERVAL_NS_MAX = 100 * 1000 * 1000, /* between larger ones */
+    DELTA_NS_PER_KIB = 100 * 1000,             /* 10 MiB per second */
 };
 
 struct mica_inspector {
@@ -37,7 +40,9 @@ struct mica_inspector {
     micap_memory memory;
     micap_bytes head; /* of the message that is being written */
     bool read_only;
-    bool has_stats; /* they were enabled here */
+    bool sends_every_frame; /* large deltas, too */
+    bool is_hurried;        /* a request was answered: its effect is not held back */
+    bool has_stats;         /* they were enabled here */
     bool was_connected;
     char name[64];
     char url[160];
@@ -85,6 +90,23 @@ static bool is_sender_in_use(const mica_inspector *inspector)
     return is_in_use;
 }
 
+/* How long the next delta is held back. Encoding a large one costs the program little, but sending, receiving and applying it takes the memory and the caches of
+ * the machine from the program. A change that comes again in the next frame is sent once. */
+static uint64_t rest_after(const mica_inspector *inspector, size_t bytes)
+{
+    uint64_t rest = (uint64_t)bytes / 1024 * DELTA_NS_PER_KIB;
+    if (bytes <= DELTA_BYTES_SMALL || inspector->sends_every_frame)
+        return 0;
+    return rest < DELTA_INTERVAL_NS_MAX ? rest : DELTA_INTERVAL_NS_MAX;
+}
+
+/* Whether it is time for the next delta. While the world is paused there is nothing to hold back. */
+static bool is_due(const mica_inspector *inspector, const micap_session *session)
+{
+    return inspector->is_hurried || mica_is_paused(inspector->world) || !session->delta_ns ||
+           micap_clock_ns() >= session->delta_ns;
+}
+
 /* Deltas are encoded as fast as the client acknowledges them, so a slow client gets fewer, and larger ones. */
 static void send_delta(mica_inspector *inspector, micap_session *session)
 {
@@ -105,6 +127,8 @@ static void send_delta(mica_inspector *inspector, micap_session *session)
         micap_session_lend(session, head, delta.bytes, delta.byte_count);
     session->sent = delta.version;
     ++session->in_flight;
+    uint64_t rest = rest_after(inspector, delta.byte_count);
+    session->delta_ns = rest ? micap_clock_ns() + rest : 0;
 }
 
 static void send_stats(mica_inspector *inspector, micap_session *session)
@@ -164,6 +188,7 @@ static void run_request(mica_inspector *inspector, micap_session *session, char 
     answer->count = 0;
     mica_result result =
         inspector->read_only ? MICA_ERROR_REFUSED : micap_edit_run(&inspector->target, line, body ? body : "", text);
+    inspector->is_hurried = true;
     reply(inspector, session, number, result, answer->count && !answer->failed ? answer->data : text);
 }
 
@@ -266,6 +291,7 @@ static void after_frame(mica_world *world, void *context)
     if (!is_connected)
         return;
     keep_stats(inspector, true);
+    inspector->is_hurried = false;
     pthread_mutex_lock(&inspector->lock);
     trace(inspector);
     send_events(inspector);
@@ -279,8 +305,8 @@ static void after_frame(mica_world *world, void *context)
     for (micap_session *session = inspector->sessions; session; session = session->next) {
         if (!session->has_hello)
             send_hello(inspector, session);
-        if (session->in_flight >= MICAP_DELTAS_IN_FLIGHT || !micap_session_is_idle(session) ||
-            is_sender_in_use(inspector))
+        if (!is_due(inspector, session) || session->in_flight >= MICAP_DELTAS_IN_FLIGHT ||
+            !micap_session_is_idle(session) || is_sender_in_use(inspector))
             continue;
         send_types(inspector, session);
         send_delta(inspector, session);
@@ -391,13 +417,16 @@ mica_inspector *mica_inspect_serve(mica_world *world, const mica_inspect_def *de
     inspector->keeps_past = !def->read_only && !def->no_past;
     inspector->target.past.entity_max = def->past_entity_max ? def->past_entity_max : MICAP_PAST_ENTITIES;
     inspector->read_only = def->read_only;
+    inspector->sends_every_frame = def->every_frame;
     snprintf(inspector->name, sizeof inspector->name, "%s", def->name ? def->name : "mica");
     micap_memory_init(&inspector->memory, (mica_allocator){0});
     inspector->head.memory = inspector->target.answer.memory = &inspector->memory;
     inspector->target.traffic.bytes.memory = &inspector->memory;
     pthread_mutex_init(&inspector->lock, NULL);
     bool is_set = mica_after_frame(world, after_frame, inspector) == MICA_OK;
-    inspector->sender = is_set ? mica_sender_create(world, &(mica_sender_def){.skip_without_rule = true}) : NULL;
+    inspector->sender =
+        is_set ? mica_sender_create(world, &(mica_sender_def){.skip_without_rule = true, .fields_without_rule = true})
+               : NULL;
     if (inspector->sender && start_web(inspector, def)) {
         if (!def->quiet)
             printf("inspect this program: mica inspect '%s'\n", inspector->url), fflush(stdout);

@@ -49,6 +49,7 @@ typedef struct micap_session {
     uint32_t type_count; /* components it knows */
     bool wants_events;   /* what passes through the world, as a list */
     uint64_t stats_ns;   /* when statistics were sent */
+    uint64_t delta_ns;   /* when the next delta may be sent; 0: at once */
 } micap_session;
 
 /* Returns NULL if memory or threads are short. */

@@ -30,7 +30,7 @@ struct micap_socket {
 
 static void init_library(void)
 {
-    mg_init_library(MG_FEATURES_WEBSOCKET);
+    mg_init_library(MG_FEATURES_WEBSOCKET | MG_FEATURES_IPV6);
 }
 
 void micap_web_init(void)
@@ -74,9 +74,17 @@ bool micap_query_value(const char *query, const char *name, char *out, size_t ca
     return query && mg_get_var(query, strlen(query), name, out, capacity) >= 0;
 }
 
+/* Whether a server listens on all addresses of the machine, and a host is an address: no name that a page of another site could point at it. */
+static bool is_any_address(const micap_web *web, const char *host)
+{
+    bool is_everywhere = strcmp(web->address, "0.0.0.0") == 0 || strcmp(web->address, "::") == 0;
+    return is_everywhere && (host[strspn(host, "0123456789.")] == 0 ||
+                             (strchr(host, ':') && host[strspn(host, "0123456789abcdefABCDEF.:")] == 0));
+}
+
 /* Whether a name and port, as in a Host header, are those of this server. Names that a page of another site could point at this
  * machine are not accepted, which prevents DNS rebinding. */
-static bool is_own_authority(const micap_web *web, const char *authority)
+static bool is_own_authority(const micap_web *web, const char *authority, bool needs_port)
 {
     char host[AUTHORITY_MAX];
     size_t length = strlen(authority);
@@ -90,8 +98,16 @@ static bool is_own_authority(const micap_web *web, const char *authority)
         if (strcmp(colon + 1, port) != 0)
             return false;
         *colon = 0;
+    } else if (needs_port) {
+        return false;
     }
-    return strcmp(host, "127.0.0.1") == 0 || strcmp(host, "localhost") == 0 || strcmp(host, web->address) == 0;
+    char *name = host, *bracket = *host == '[' ? strchr(host, ']') : NULL;
+    if (bracket && !bracket[1]) { /* an address of IPv6 */
+        *bracket = 0;
+        ++name;
+    }
+    return strcmp(name, "127.0.0.1") == 0 || strcmp(name, "localhost") == 0 || strcmp(name, web->address) == 0 ||
+           is_any_address(web, name);
 }
 
 static bool has_token(const micap_web *web, const struct mg_connection *connection)
@@ -110,10 +126,11 @@ static int refusal(const micap_web *web, const struct mg_connection *connection,
 {
     const char *host = mg_get_header(connection, "Host"), *origin = mg_get_header(connection, "Origin");
     *out_text = "the Host header does not name this server";
-    if (!host || !is_own_authority(web, host))
+    if (!host || !is_own_authority(web, host, false))
         return 403;
     *out_text = "requests of other sites are refused";
-    if (origin && (strncmp(origin, "http://", 7) != 0 || !is_own_authority(web, origin + 7)))
+    if (origin && (strncmp(origin, "http://", 7) != 0 ||
+                   !is_own_authority(web, origin + 7, true))) /* without a port it is another server of this machine */
         return 403;
     *out_text = "the token is missing or wrong: open the address that the program printed";
     return has_token(web, connection) ? 0 : 401;

@@ -12,7 +12,7 @@ enum {
     MICAP_TOKEN_MAX = 64,
     MICAP_WEB_BODY_MAX = 1 << 20,    /* of a request */
     MICAP_WEB_MESSAGE_MAX = 1 << 20, /* from a client of a socket */
-    MICAP_WEB_TIMEOUT_MS = 15000,    /* a peer that takes nothing is disconnected */
+    MICAP_WEB_TIMEOUT_MS = 8000,     /* a peer that takes nothing, or does not end its request, is disconnected */
     MICAP_WEB_SILENCE_MS =
         5000, /* a socket that is silent for so long is pinged, and disconnected after the sixth time */
 };

@@ -24,12 +24,14 @@ static bool parse_url(const char *url, address *out)
     if (strncmp(url, "http://", 7) != 0)
         return false;
     url += 7;
-    size_t host_bytes = strcspn(url, ":/?");
-    if (!host_bytes || host_bytes >= sizeof out->host)
+    bool is_bracketed = *url == '['; /* an address of IPv6 */
+    url += is_bracketed;
+    size_t host_bytes = strcspn(url, is_bracketed ? "]/?" : ":/?");
+    if (!host_bytes || host_bytes >= sizeof out->host || (is_bracketed && url[host_bytes] != ']'))
         return false;
     memcpy(out->host, url, host_bytes);
     out->host[host_bytes] = 0;
-    url += host_bytes;
+    url += host_bytes + is_bracketed;
     char *end = NULL;
     long port = *url == ':' ? strtol(url + 1, &end, 10) : 0;
     if (port < 1 || port > 65535)

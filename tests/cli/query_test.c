@@ -19,6 +19,7 @@ static const step steps[] = {
     {"query --json --plan level.mica '' extra", 2, "mica: query"},
     {"query level.mica 'Position, Monster($other)'", 0, "  $other "},
     {"query --plan level.mica 'Position, Monster($other)'", 0, "visit $other: Monster, "},
+    {"query level.mica 'Position, mica_child_of($this, station)'", 0, "station/door  Position {"},
     {"query --arrow monsters.arrow level.mica 'Monster, ?Position'", 0, ""},
     {"query --arrow - level.mica 'Monster, ?Position'", 0, "ARROW1"},
     {"query --arrow missing/x.arrow level.mica Position", 2, "mica: query: missing/x.arrow: No such file or directory"},

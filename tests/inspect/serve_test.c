@@ -214,6 +214,46 @@ START_TEST(a_program_continues_from_a_past_frame)
 }
 END_TEST
 
+/* The deltas of a world of which much changes in each frame. */
+static uint32_t count_deltas(mica_world *world, viewer *viewer, uint32_t frames)
+{
+    uint32_t first = atomic_load_explicit(&viewer->delta_count, memory_order_acquire);
+    for (uint32_t i = 0; i < frames; ++i) {
+        mica_step(world, 0.25f);
+        micap_sleep_ns(2000000);
+    }
+    return atomic_load_explicit(&viewer->delta_count, memory_order_acquire) - first;
+}
+
+START_TEST(large_changes_are_sent_now_and_then_and_at_once_while_paused)
+{
+    for (int every = 0; every < 2; ++every) {
+        reports heard;
+        mica_entity anna;
+        mica_world *world = open_town(&heard, &anna);
+        for (uint32_t i = 0; i < 40000; ++i) /* 330 KiB, after which 33 ms pass */
+            mica_create(world, MICA_WITH(Spot, {(float)i, 0}), MICA_WITH(Pace, {1, 0}));
+        mica_inspector *inspector = serve(world, (mica_inspect_def){.every_frame = every, .no_past = true});
+        viewer viewer;
+        open_viewer(&viewer, mica_inspect_url(inspector));
+        run_deltas(world, &viewer, 2);
+        uint64_t begin = micap_clock_ns();
+        uint32_t count = count_deltas(world, &viewer, 150);
+        /* The last deltas from before may arrive late. */
+        uint64_t most = (micap_clock_ns() - begin) / 32000000 + 2 + MICAP_DELTAS_IN_FLIGHT;
+        ck_assert_msg(every ? count > most : count <= most, "%u deltas instead of %u", count, (unsigned)most);
+        ck_assert_int_eq(ask(world, &viewer, "pause on"), MICA_OK);
+        ck_assert_uint_ge(count_deltas(world, &viewer, 100), 10); /* nothing changes any more */
+        pthread_mutex_lock(&viewer.lock);
+        ck_assert_uint_eq(mica_world_hash_content(viewer.world), mica_world_hash_content(world));
+        pthread_mutex_unlock(&viewer.lock);
+        close_viewer(&viewer);
+        mica_inspect_stop(inspector);
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
 static void expect_no_past(mica_inspect_def def)
 {
     reports heard;
@@ -357,6 +397,9 @@ static const struct {
     {"/inspect?token=0123456789abcdefTEST", "127.0.0.1.evil.example:%u", "", 403},
     {"/inspect?token=0123456789abcdefTEST", "127.0.0.1:%u", "Origin: http://evil.example\r\n", 403},
     {"/inspect?token=0123456789abcdefTEST", "127.0.0.1:%u", "Origin: null\r\n", 403},
+    {"/inspect?token=0123456789abcdefTEST", "127.0.0.1:%u", "Origin: http://127.0.0.1\r\n", 403},
+    {"/inspect?token=0123456789abcdefTEST", "127.0.0.1:%u", "Origin: http://localhost:%u@evil.example\r\n", 403},
+    {"/inspect?token=0123456789abcdefTEST", "127.0.0.1:%u", "Origin: \r\n", 403},
     {"/inspect?token=0123456789abcdefTEST", "127.0.0.1:%u", "Origin: https://127.0.0.1:%u\r\n", 403},
     {"/?token=0123456789abcdefTEST", "127.0.0.1:%u", "", 404},
     {"/etc/passwd?token=0123456789abcdefTEST", "127.0.0.1:%u", "", 404},
@@ -387,6 +430,41 @@ START_TEST(a_request_needs_the_token_and_the_host_and_origin_of_the_server)
     }
     mica_inspect_stop(inspector);
     close_world(world, &heard);
+}
+END_TEST
+
+/* A server on all addresses is reached by each of them, and by no name that another site could give to this machine. */
+START_TEST(a_server_for_the_network_takes_addresses_and_no_names)
+{
+    static const struct {
+        const char *host; /* %u is the port */
+        int status;
+    } hosts[] = {
+        {"192.168.7.7:%u", 404}, {"10.0.0.1", 404},        {"[fe80::1]:%u", 404},
+        {"0.0.0.0:%u", 404},     {"evil.example:%u", 403}, {"1.2.3.4.evil.example:%u", 403},
+        {"192.168.7.7:1", 403},  {"[evil]:%u", 403},       {"[fe80::1]x:%u", 403},
+        {"abc:%u", 403},
+    };
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_inspector *inspector = serve(world, (mica_inspect_def){.address = "0.0.0.0"});
+    unsigned port = 0;
+    sscanf(mica_inspect_url(inspector), "http://0.0.0.0:%u/", &port);
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; ++i) {
+        char host[64];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#pragma GCC diagnostic ignored "-Wformat-extra-args"
+        snprintf(host, sizeof host, hosts[i].host, port);
+#pragma GCC diagnostic pop
+        int file = raw_connect((uint16_t)port);
+        raw_upgrade(file, "/?token=0123456789abcdefTEST", host, "");
+        int status = raw_status(file);
+        ck_assert_msg(status == hosts[i].status, "Host: %s: %d", host, status);
+        close(file);
+    }
+    mica_inspect_stop(inspector);
+    mica_world_destroy(world);
 }
 END_TEST
 
@@ -446,6 +524,56 @@ START_TEST(frames_of_any_bytes_are_harmless)
     ck_assert_int_eq(mica_world_validate(world), MICA_OK);
     mica_inspect_stop(inspector);
     mica_world_destroy(world);
+}
+END_TEST
+
+/* Frames that are wrong on purpose, or too large. None of them pauses the world. */
+START_TEST(frames_that_lie_about_their_length_are_refused)
+{
+#define FRAME(text) {text, sizeof(text) - 1}
+    static const struct {
+        const char *bytes;
+        size_t count;
+    } frames[] = {
+        FRAME("\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff\0\0\0\0x"), /* 2^63 - 1 bytes */
+        FRAME("\x81\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0x"), /* 2^64 - 1 */
+        FRAME("\x81\xff\0\0\0\0\x7f\xff\xff\xff\0\0\0\0x"),         /* 2^31 - 1 */
+        FRAME("\x01\x85\0\0\0\0"
+              "1 pau\x80\x85\0\0\0\0"
+              "se on"), /* in two parts */
+        FRAME("\xf1\x8a\0\0\0\0"
+              "1 pause on"), /* reserved bits */
+        FRAME("\x82\x8a\0\0\0\0"
+              "1 pause on"), /* binary */
+        FRAME("\x81\x8c\0\0\0\0"
+              "1 pause on\0x"),                /* a zero byte */
+        FRAME("\x89\xfe\xff\xff\0\0\0\0ping"), /* a ping of 65535 bytes */
+        FRAME("\x8a\x80\0\0\0\0\x88\x80\0\0\0\0\x81\x8a\0\0\0\0"
+              "1 pause on"), /* after the end */
+    };
+#undef FRAME
+    reports heard;
+    mica_entity anna;
+    mica_world *world = open_town(&heard, &anna);
+    mica_inspector *inspector = serve(world, (mica_inspect_def){.client_max = 16});
+    for (size_t i = 0; i < sizeof frames / sizeof *frames; ++i) {
+        int file = raw_connect(port_of(inspector));
+        raw_upgrade(file, "/inspect?token=0123456789abcdefTEST", "127.0.0.1", "");
+        ck_assert_int_eq(raw_status(file), 101);
+        raw_send(file, frames[i].bytes, frames[i].count);
+        for (int frame = 0; frame < 20; ++frame)
+            mica_step(world, 0.25f), micap_sleep_ns(1000000);
+        ck_assert_msg(!mica_is_paused(world), "frame %zu", i);
+        close(file);
+    }
+    for (int i = 0; i < 5000 && mica_inspect_client_count(inspector); ++i)
+        mica_step(world, 0.25f), micap_sleep_ns(1000000);
+    viewer viewer; /* the server still works */
+    open_viewer(&viewer, mica_inspect_url(inspector));
+    run_deltas(world, &viewer, 2);
+    close_viewer(&viewer);
+    mica_inspect_stop(inspector);
+    close_world(world, &heard);
 }
 END_TEST
 
@@ -551,8 +679,10 @@ END_TEST
 
 TEST_SUITE(serve, a_replica_follows_the_program, an_inspector_changes_the_world_and_hears_what_went_wrong,
            what_wrote_a_value_is_found_by_running_the_frame_again, a_program_continues_from_a_past_frame,
-           a_program_without_past_frames_says_so, a_world_is_paused_when_a_query_becomes_true,
-           frames_are_traced_now_and_then, a_read_only_program_is_not_changed,
-           a_request_needs_the_token_and_the_host_and_origin_of_the_server, more_clients_than_allowed_are_refused,
-           frames_of_any_bytes_are_harmless, a_thousand_connects_while_the_world_runs,
-           descriptions_survive_and_damaged_ones_are_refused, a_wrong_def_and_a_second_server_are_reported)
+           large_changes_are_sent_now_and_then_and_at_once_while_paused, a_program_without_past_frames_says_so,
+           a_world_is_paused_when_a_query_becomes_true, frames_are_traced_now_and_then,
+           a_read_only_program_is_not_changed, a_request_needs_the_token_and_the_host_and_origin_of_the_server,
+           a_server_for_the_network_takes_addresses_and_no_names, more_clients_than_allowed_are_refused,
+           frames_of_any_bytes_are_harmless, frames_that_lie_about_their_length_are_refused,
+           a_thousand_connects_while_the_world_runs, descriptions_survive_and_damaged_ones_are_refused,
+           a_wrong_def_and_a_second_server_are_reported)
