@@ -26,8 +26,8 @@
  * An error in a script is reported by the world with the file, the line and a traceback. It stops the script: its functions are not called
  * until it is loaded again.
  *
- * A sandbox has no files, no modules and no other ways out. It ends a script that uses more time, memory or changes than it may. It can't
- * read or write memory that it is not given.
+ * A sandbox has no files, no modules and no other ways out. A script that exceeds its limits of time, memory or changes is stopped. It
+ * can't read or write memory that it was not given.
  *
  * Built with LuaJIT or with Lua 5.4 (CMake: MICA_LUA_ENGINE). Guide: docs/guide/lua.md. Example: examples/lua.c.
  */
@@ -59,7 +59,7 @@ typedef struct mica_lua_script_def {
     uint64_t entity_limit;     /* no more are created if the world has this many entities; default 1000000 */
 } mica_lua_script_def;
 
-/* Creates the scripts of a world, none. NULL means the defaults. Returns NULL with a report on error. Threads: owner. */
+/* Prepares a world for scripts. NULL means the defaults. Returns NULL with a report on error. Threads: owner. */
 MICA_API mica_lua *mica_lua_create(mica_world *world, const mica_lua_def *def);
 
 /* Removes all scripts and what they declared, except components. Call this before destroying the world. NULL is a no-op. Threads: owner. */
@@ -70,7 +70,7 @@ MICA_API void mica_lua_destroy(mica_lua *lua);
  * handlers. Threads: owner. */
 MICA_API mica_result mica_lua_load(mica_lua *lua, const char *path, const mica_lua_script_def *def);
 
-/* The same for a text. The name is what other scripts have a path for. Threads: owner. */
+/* Like mica_lua_load, for a script in memory, which is known by a name instead of a path. Threads: owner. */
 MICA_API mica_result mica_lua_load_text(mica_lua *lua, const char *name, const char *text,
                                         const mica_lua_script_def *def);
 

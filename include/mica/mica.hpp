@@ -1,4 +1,4 @@
-/* Mica for C++17: the same world with types instead of macros. Header-only; everything of mica/mica.h works beside it.
+/* Mica for C++17: types instead of macros. Header-only; all functions of the C headers work with it.
  *
  *     struct Position { float x, y; };
  *     struct Velocity { float x, y; };
@@ -14,16 +14,16 @@
  *     });
  *     world.step(1.0f / 60);
  *
- * What a function takes is what is asked for: T & writes, const T & reads, T * and const T * are optional (nullptr where the
- * entity has none; the pointer of a tag is only compared with nullptr), mica_entity is the entity itself, const mica_frame & the
- * moment. The call is inlined into a loop over plain arrays. mica::with<T...> and mica::without<T...> as further arguments of each, query and system say what else must or
- * must not be there:
+ * The parameters of a function are the terms of its query: T & writes, const T & reads, T * and const T * are optional (nullptr if the
+ * entity does not have T; compare the pointer of a tag only with nullptr), mica_entity is the entity, and const mica_frame & the time of
+ * the frame. The call is inlined into a loop over arrays. mica::with<T...> and mica::without<T...>, after the function, name what the
+ * entity must and must not have:
  *
  *     world.each([](Position &position) { position.y = 0; }, mica::with<Grounded>, mica::without<Flying>);
  *
- * Queries can be about several entities, which are numbered from 1 on; 0 is the entity that is visited. mica::edge<R, A, B> as a further
- * argument says that an edge of relation R leads from A to B, and mica::along<R, A, B> as a parameter is its fields; the parameters
- * mica::bound<N> and mica::about<N, T> are entity N and its component, which T writes and const T reads:
+ * Queries can be about several entities, which have numbers: 0 is the entity that is visited, others begin with 1. mica::edge<R, A, B>,
+ * after the function, requires an edge of relation R from A to B. As parameters, mica::along<R, A, B> is the fields of that edge,
+ * mica::bound<N> is entity N, and mica::about<N, T> its component, which T writes and const T reads:
  *
  *     enum { PLANET = 1 };
  *     world.each([](Ship &ship, mica::about<PLANET, const Planet> planet) { ship.fuel += planet->fuel; },
@@ -37,9 +37,9 @@
  *     person->scores.push_back(4.5f);
  *     for (float score : person->scores) ...
  *
- * A component may be any type that can be moved without throwing: what is not trivially copyable gets the functions Mica
- * needs from its constructors and destructor. Fields that own something (std::string, std::vector) are left out of the
- * description: they are carried along, and not hashed or saved. MICA_OPAQUE(T, (void())) describes none.
+ * A component may be any type that can be moved without throwing: Mica uses its constructors and destructor unless it is trivially
+ * copyable. Leave fields that own something (std::string, std::vector) out of the description: they are moved and copied with the
+ * component, but not hashed or saved. MICA_OPAQUE(T, (void())) describes no fields.
  */
 #ifndef MICA_HPP
 #define MICA_HPP
@@ -357,11 +357,8 @@ template <class T> struct life {
     }
     static bool copy(void *to, const void *from, uint32_t count, void *)
     {
-        if constexpr (std::is_copy_constructible_v<T>)
-            return fill(static_cast<T *>(to), count,
-                        [from](T *at, uint32_t i) { new (at) T(static_cast<const T *>(from)[i]); });
-        else
-            return count == 0;
+        return fill(static_cast<T *>(to), count,
+                    [from](T *at, uint32_t i) { new (at) T(static_cast<const T *>(from)[i]); });
     }
     static void move(void *to, void *from, uint32_t count, void *)
     {
@@ -412,7 +409,8 @@ template <class T> mica_type describe(const char *name, const mica_field *fields
         type.construct = life<T>::construct; /* also for the values that its members start with */
     if constexpr (!std::is_trivially_copyable_v<T>) {
         type.construct = life<T>::construct;
-        type.copy = life<T>::copy;
+        if constexpr (std::is_copy_constructible_v<T>)
+            type.copy = life<T>::copy;
         type.move = life<T>::move;
         type.destruct = life<T>::destruct;
     }
@@ -824,6 +822,18 @@ template <class Function> class query {
     Function function_;
 };
 
+namespace detail {
+
+/* A value that the world copies. */
+template <class T> mica_value value_of(const T &value)
+{
+    static_assert(std::is_copy_constructible_v<T>, "a component that cannot be copied is added, and filled then: "
+                                                   "*world.add<T>(entity) = std::move(value)");
+    return {id<T>(), sizeof(T), &value};
+}
+
+} // namespace detail
+
 /* An index of one field, or a grid: see mica/index.h. It belongs to its world. Threads: as the functions there. */
 class index {
   public:
@@ -845,14 +855,14 @@ class index {
         for (mica_partition part = mica_partitions_by_index(index_, {}, {}); mica_partition_next(&part);)
             function(part);
     }
-    /* What is within a radius of a point of a grid. */
+    /* Finds the entities within a radius of a point of a grid. The vector allocates; mica_grid_within(get(), ...) writes to an array. */
     std::vector<mica_neighbour> within(mica_point centre, double radius) const
     {
         std::vector<mica_neighbour> found(mica_grid_within(index_, centre, radius, nullptr, 0));
         mica_grid_within(index_, centre, radius, found.data(), static_cast<uint32_t>(found.size()));
         return found;
     }
-    /* What is around an entity of a grid, without itself; and the nearest to a point, at most so many. */
+    /* Find the entities within a radius of an entity of a grid, except itself; and those nearest to a point, at most `most`. */
     std::vector<mica_neighbour> around(mica_entity entity, double radius) const
     {
         std::vector<mica_neighbour> found(mica_grid_around(index_, entity, radius, nullptr, 0));
@@ -879,6 +889,7 @@ class index {
         return mica_grid_each(index_, &loop);
     }
     mica_index *get() const { return index_; }
+    operator mica_index *() const { return index_; } /* so that functions of C take it */
     explicit operator bool() const { return index_ != nullptr; }
 
     /* The key of a number, constant, entity or text, which ends with a zero byte and is not copied. */
@@ -946,10 +957,10 @@ class world {
     mica_world *get() const { return world_.get(); }
     operator mica_world *() const { return world_.get(); }
 
-    /* Creates an entity with these components. Nil when it can't. */
+    /* Creates an entity with these components, which are copied. Nil when it can't. */
     template <class... T> mica_entity create(const T &...values)
     {
-        const mica_value list[sizeof...(T) + 1] = {{id<T>(), sizeof(T), &values}..., {0, 0, nullptr}};
+        const mica_value list[sizeof...(T) + 1] = {detail::value_of(values)..., {0, 0, nullptr}};
         return mica_create_id(get(), list, sizeof...(T));
     }
     bool destroy(mica_entity entity) { return mica_destroy(get(), entity); }
@@ -1015,7 +1026,7 @@ class world {
     }
     template <class T> bool set(mica_entity entity, const T &value)
     {
-        return mica_set_id(get(), entity, mica_value{id<T>(), sizeof(T), &value});
+        return mica_set_id(get(), entity, detail::value_of(value));
     }
     template <class T> T *add(mica_entity entity)
     {
@@ -1412,5 +1423,8 @@ class world {
         }();                                                                                                           \
         return described;                                                                                              \
     }
+
+/* See mica/hierarchy.h. */
+MICA_RELATION_WITH(mica_child_of, (type.exclusive = true, type.acyclic = true, type.parents = true))
 
 #endif

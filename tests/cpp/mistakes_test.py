@@ -8,21 +8,25 @@ import sys
 import unittest
 
 PRELUDE = """#include "mica/mica.hpp"
+#include <memory>
 struct Point { float x, y; };
 struct Other { int value; };
 struct Undescribed { float x; };
 struct Hit { static constexpr int event = MICA_EVENT_USER; int points; };
 struct Silent { int points; };
+struct Sole { std::unique_ptr<int> number; };
 struct Wrong { static constexpr int event = 0; };
 MICA_COMPONENT(Point, x, y)
 MICA_COMPONENT(Other, value)
 MICA_TAG(Frozen)
+MICA_OPAQUE(Sole, (void()))
 void use(mica::world &world)
 {
     %s
 }
 """
 NOT_A_COMPONENT = "this type is no component: write MICA_COMPONENT"
+ONLY_MOVES = "a component that cannot be copied is added, and filled then"
 PARAMETER = "a parameter of a query or system is T &, const T &"
 ARGUMENT = "this further argument is neither a filter"
 OPTION = "this option is for something else"
@@ -33,6 +37,8 @@ MISTAKES = {
     "undescribed component": ("world.create(Point{});", "world.create(Undescribed{});", NOT_A_COMPONENT),
     "undescribed parameter": ("world.each([](Point &) {});", "world.each([](Undescribed &) {});", NOT_A_COMPONENT),
     "undescribed look-up": ("world.read<Point>(mica_nil());", "world.read<Undescribed>(mica_nil());", NOT_A_COMPONENT),
+    "creating with a component that only moves": ("*world.add<Sole>(world.create()) = Sole{};", "world.create(Sole{});", ONLY_MOVES),
+    "setting a component that only moves": ("world.set(mica_nil(), Point{});", "world.set(mica_nil(), Sole{});", ONLY_MOVES),
     "component by value": ("world.each([](const Point &) {});", "world.each([](Point) {});", PARAMETER),
     "temporary": ("world.each([](Point &) {});", "world.each([](Point &&) {});", PARAMETER),
     "auto": ("world.each([](Point &) {});", "world.each([](auto &point) { point.x = 1; });", "a lambda must name the type of each parameter"),

@@ -220,6 +220,7 @@ START_TEST(indexes_and_grids_are_of_members)
     places.update();
     ck_assert_uint_eq(grid.within(mica::point(0, 5), 1).size(), 2); // the bounds are the same place
     ck_assert_uint_eq(places.within(mica::point(1, 1), 1).size(), 1);
+    ck_assert_uint_eq(mica_grid_within(places, mica::point(1, 1), 1, nullptr, 0), 1); // functions of C take it, too
     ck_assert(mica_same(by_owner.find(7), place));
     world.create(Place{{1, 1}, 7});
     ck_assert_int_eq(by_owner.update(), MICA_ERROR_EXISTS);

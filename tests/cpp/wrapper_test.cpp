@@ -1,5 +1,6 @@
 // mica/mica.hpp: types that own memory live and die in step, and parameters of functions ask for what they say.
 #include "mica/mica.hpp"
+#include "mica/snapshot.h"
 #include "mica/hierarchy.h"
 #include "mica/value.h"
 #include "support/test.h"
@@ -159,9 +160,10 @@ START_TEST(a_type_that_only_moves_is_added_and_never_copied)
 {
     mica_world_def def = silent();
     mica::world world(&def);
-    ck_assert(mica_is_nil(world.create(MoveOnly{})));
     mica_entity entity = world.create();
-    world.add<MoveOnly>(entity)->value = std::make_unique<int>(42);
+    *world.add<MoveOnly>(entity) = MoveOnly{std::make_unique<int>(42)};
+    ck_assert(mica_is_nil(mica_clone(world, entity)));
+    ck_assert_uint_eq(mica_snapshot_take(world).id, 0);
     world.add<Frozen>(entity);
     ck_assert_int_eq(*world.read<MoveOnly>(entity)->value, 42);
 }
@@ -573,6 +575,13 @@ START_TEST(queries_join_entities_along_edges)
     world.add<Frozen>(towns[0]);
     visit.run();
     ck_assert_uint_eq(count, 10);
+    ck_assert_int_eq(mica_set_parent(world, people[0], towns[2]), MICA_OK); /* the hierarchy is a relation too */
+    count = 0;
+    world.each([&](mica_entity person, mica::about<TOWN, const Shield> shield) {
+        ck_assert(mica_same(person, people[0]) && shield->strength == 2);
+        ++count;
+    }, mica::edge<mica_child_of, 0, TOWN>);
+    ck_assert(count == 1 && mica_same(world.target<mica_child_of>(people[0]), towns[2]));
 }
 END_TEST
 
