@@ -58,10 +58,9 @@ int main(void)
         mica_phase_add(world, MICA_PHASE_AFTER("physics", MICA_PHASE_BEGIN, .fixed_seconds = 1.0 / 16));
     mica_system_add(world, MICA_SYSTEM_ONCE_WITH(create_stones, (.phase = MICA_PHASE_START)));
     mica_system_add(world, MICA_SYSTEM_WITH(fall, (.phase = physics), MICA_WRITE(Height)));
-    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(report_landings, (.phase = physics, .flush_first = true,
-                                                                   MICA_TERMS(MICA_READ(Landed), MICA_HAS(Height)))));
-    mica_system_add(
-        world, MICA_SYSTEM_ONCE_WITH(end_when_all_landed, (.phase = MICA_PHASE_END, MICA_TERMS(MICA_READ(Height)))));
+    mica_system_add(world, MICA_SYSTEM_WITH(report_landings, (.phase = physics, .flush_first = true), MICA_READ(Landed),
+                                            MICA_HAS(Height)));
+    mica_system_add(world, MICA_SYSTEM_WITH(end_when_all_landed, (.phase = MICA_PHASE_END), MICA_READ(Height)));
 
     double now = 0;
     mica_clock clock = {.now = simulated_now, .wait = simulated_wait, .context = &now};

@@ -111,14 +111,12 @@ int main(void)
     mica_world *world = mica_world_create(NULL);
     clicks = mica_stream_create(world, MICA_STREAM(Click));
     keys = mica_stream_create(world, MICA_STREAM(Key));
-    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(
-                               press_buttons, (MICA_USES(MICA_USE_STREAM_READ(clicks)),
-                                               MICA_TERMS(MICA_READ(Layout), MICA_WRITE(Button), MICA_HAS(Visible)))));
-    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(
-                               focus_boxes, (MICA_USES(MICA_USE_STREAM_READ(clicks)),
-                                             MICA_TERMS(MICA_READ(Layout), MICA_HAS(TextBox), MICA_HAS(Visible)))));
-    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(type_letters, (MICA_USES(MICA_USE_STREAM_READ(keys)),
-                                                                MICA_TERMS(MICA_WRITE(TextBox), MICA_HAS(Focused)))));
+    mica_system_add(world, MICA_SYSTEM_WITH(press_buttons, (MICA_USES(MICA_USE_STREAM_READ(clicks))), MICA_READ(Layout),
+                                            MICA_WRITE(Button), MICA_HAS(Visible)));
+    mica_system_add(world, MICA_SYSTEM_WITH(focus_boxes, (MICA_USES(MICA_USE_STREAM_READ(clicks))), MICA_READ(Layout),
+                                            MICA_HAS(TextBox), MICA_HAS(Visible)));
+    mica_system_add(world, MICA_SYSTEM_WITH(type_letters, (MICA_USES(MICA_USE_STREAM_READ(keys))), MICA_WRITE(TextBox),
+                                            MICA_HAS(Focused)));
     mica_system_add(world, MICA_SYSTEM(animate_buttons, MICA_WRITE(Button), MICA_HAS(Animation)));
     mica_system_add(world, MICA_SYSTEM(animate_boxes, MICA_WRITE(TextBox), MICA_WRITE(Animation)));
 

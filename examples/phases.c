@@ -61,9 +61,9 @@ int main(void)
     mica_phase after_all = mica_phase_add(world, MICA_PHASE_AFTER("housekeeping", MICA_PHASE_END));
     mica_system_add(world,
                     MICA_SYSTEM_WITH(simulate, (.phase = MICA_PHASE_FIXED), MICA_WRITE(Height), MICA_WRITE(Speed)));
-    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(show, (.phase = MICA_PHASE_END, MICA_TERMS(MICA_READ(Height)))));
-    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(show_menu, (.condition = is_menu_open, .while_paused = true,
-                                                             MICA_TERMS(MICA_READ(Input)))));
+    mica_system_add(world, MICA_SYSTEM_WITH(show, (.phase = MICA_PHASE_END), MICA_READ(Height)));
+    mica_system_add(world,
+                    MICA_SYSTEM_WITH(show_menu, (.condition = is_menu_open, .while_paused = true), MICA_READ(Input)));
     mica_system_add(world, MICA_SYSTEM_ONCE_WITH(autosave, (.phase = after_all, .every_seconds = 0.2)));
 
     mica_create(world, MICA_WITH(Height, {1, 1}), MICA_WITH(Speed, {0}));

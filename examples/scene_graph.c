@@ -1,14 +1,14 @@
-/* A scene graph of a relation: parts of parts, whose places are computed from the top down with a cascade, and materials that are inherited.
- * The hierarchy (mica/hierarchy.h) does this for transforms by itself; this shows how it is done for anything. */
+/* A scene graph: queries about the hierarchy compute the places of children from the top down with a cascade, and find materials that are
+ * inherited. mica/transform.h does this for transforms by itself; this shows how it is done for anything. */
+#include "mica/hierarchy.h"
 #include "mica/mica.h"
 #include "mica/query_text.h"
-#include "mica/relation.h"
 
 #include <stdio.h>
 
 typedef struct Offset {
     float x, y;
-} Offset; /* from what it is part of */
+} Offset; /* from its parent */
 MICA_COMPONENT(Offset, x, y)
 typedef struct Place {
     float x, y;
@@ -18,18 +18,17 @@ typedef struct Material {
     int color;
 } Material; /* of a part and of all its parts that have none */
 MICA_COMPONENT(Material, color)
-MICA_RELATION_WITH(PartOf, (.exclusive = true, .acyclic = true, .on_target = MICA_TARGET_DESTROY))
 
 static mica_entity create_part(mica_world *world, const char *name, mica_entity whole, float x, float y)
 {
     mica_entity part = mica_create(world, MICA_WITH(Offset, {x, y}), MICA_WITH(Place));
     mica_name_set(world, part, mica_nil(), name);
     if (!mica_is_nil(whole))
-        mica_relate(world, part, PartOf, whole);
+        mica_set_parent(world, part, whole);
     return part;
 }
 
-/* Every part comes after what it is part of, so that one pass is enough. The term with .cascade is optional: a root has no ancestor. */
+/* Every part comes after its parent, so that one pass is enough. The term with .cascade is optional: a root has no ancestor. */
 static void place_all(mica_query *query)
 {
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
@@ -58,16 +57,17 @@ int main(void)
     mica_entity wheel =
         create_part(world, "wheel", mica_nil(), 1, 0); /* before the car: the order of creation does not matter */
     mica_entity car = create_part(world, "car", mica_nil(), 10, 5);
-    mica_relate(world, wheel, PartOf, car);
+    mica_set_parent(world, wheel, car);
     create_part(world, "hub", wheel, 0, 2);
     mica_entity roof = create_part(world, "roof", car, 0, 3);
     create_part(world, "lamp", roof, 1, 1);
     mica_set(world, car, Material, {7});
     mica_set(world, roof, Material, {3});
 
-    mica_query *placing = mica_query_create(
-        world, MICA_QUERY(MICA_WRITE(Place), MICA_READ(Offset), MICA_MAYBE_READ(Place, .cascade = MICA_ID(PartOf))));
-    mica_query *shown = mica_query_text(world, "Place, ?Material(self up PartOf)", NULL);
+    mica_query *placing =
+        mica_query_create(world, MICA_QUERY(MICA_WRITE(Place), MICA_READ(Offset),
+                                            MICA_MAYBE_READ(Place, .cascade = MICA_ID(mica_child_of))));
+    mica_query *shown = mica_query_text(world, "Place, ?Material(self up mica_child_of)", NULL);
     place_all(placing);
     show(world, shown);
 
@@ -76,8 +76,8 @@ int main(void)
     place_all(placing);
     show(world, shown);
 
-    mica_destroy(world, roof); /* and the lamp, which is part of it */
-    mica_query *parts = mica_query_text(world, "PartOf($this, _)", NULL);
+    mica_destroy(world, roof); /* and the lamp, its child */
+    mica_query *parts = mica_query_text(world, "mica_child_of($this, _)", NULL);
     printf("without its roof the car has %d parts\n", (int)mica_query_count(parts));
     mica_world_destroy(world);
     return 0;

@@ -43,8 +43,7 @@ int main(void)
     bounces = mica_stream_create(world, MICA_STREAM_WITH(Bounce, (.application = true)));
     mica_system_add(world, MICA_SYSTEM_WITH(move, (MICA_USES(MICA_USE_STREAM_WRITE(bounces))), MICA_WRITE(Position),
                                             MICA_WRITE(Velocity)));
-    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(
-                               keep_score, (MICA_TERMS(MICA_WRITE(Score)), MICA_USES(MICA_USE_STREAM_READ(bounces)))));
+    mica_system_add(world, MICA_SYSTEM_WITH(keep_score, (MICA_USES(MICA_USE_STREAM_READ(bounces))), MICA_WRITE(Score)));
 
     for (int i = 1; i <= 3; ++i)
         mica_create(world, MICA_WITH(Position, {5}), MICA_WITH(Velocity, {(float)i}));

@@ -54,8 +54,8 @@ int main(void)
     mica_system_add(world, MICA_SYSTEM(fall, MICA_WRITE(Velocity)));
     mica_system_add(world, MICA_SYSTEM(move, MICA_WRITE(Position), MICA_READ(Velocity)));
     mica_system_add(world, MICA_SYSTEM(burn, MICA_WRITE(Fuse), MICA_READ(Position)));
-    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(count_sparks, (.phase = MICA_PHASE_END, .every_frames = 30,
-                                                                MICA_TERMS(MICA_READ(Position)))));
+    mica_system_add(world,
+                    MICA_SYSTEM_WITH(count_sparks, (.phase = MICA_PHASE_END, .every_frames = 30), MICA_READ(Position)));
 
     mica_create(world, MICA_WITH(Position, {0, 0}), MICA_WITH(Velocity, {0, 8}), MICA_WITH(Fuse, {0.75f}));
     for (int frame = 0; frame < 91; ++frame)

@@ -97,7 +97,11 @@ def comparison(facts, rows):
         "runs the same workload, one process at a time; checksums are compared. The figures are minima over several runs with cold memory; noise is up to 30%.",
         "Mica's components are in chunks. Where a peer has several ways to do the work, the fastest is listed. *raw* is hand-written arrays.", "",
         "![Mica, flecs and EnTT](peers.svg)", "",
-        "| workload | name | unit | Mica | flecs | EnTT | raw |", "|---|---|---|---|---|---|---|", *table, ""))
+        "| workload | name | unit | Mica | flecs | EnTT | raw |", "|---|---|---|---|---|---|---|", *table, "",
+        "An edge of flecs is a pair, and entities with equal pairs share a table: sources of a target follow each other in memory while there are few combinations of",
+        "targets. With eight random targets of 1000 for each of 125 000 sources, almost every source has a table: 3.4 s and 2.6 GB to create, 0.18 s and 85 MB in Mica, where",
+        "an edge is a row in a list. In the join, flecs is fastest if docking makes tables and war does not (`DontFragment`); other choices take 57 to 140 ns per ship.",
+        ""))
 
 
 def own(path):

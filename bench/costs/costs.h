@@ -66,6 +66,7 @@ typedef struct operation {
     void (*run)(stage *stage);
     uint32_t repeats;    /* operations per entity; 0 means 1 */
     uint32_t per_world;  /* if not 0: operations per run, independent of the number of entities */
+    bool copies;         /* values of entities: the type must allow it */
     bool makes_entities; /* names and links of the entities do not matter, because it makes them */
 } operation;
 

@@ -19,11 +19,12 @@ __attribute__((noinline)) void measured(void (*run)(stage *stage), stage *stage)
     __asm__ volatile("" ::: "memory"); /* otherwise the call becomes a jump, and the function never returns */
 }
 
-/* A name or a link of an entity that does not exist yet, or of one that no operation touches. */
+/* A name or a link of an entity that does not exist yet, or of one that no operation touches; a clone of values that can't be copied. */
 static bool is_meaningless(const operation *operation, const circumstance *circumstance)
 {
-    return operation->makes_entities && circumstance->here &&
-           (circumstance->extra == EXTRA_NAME || circumstance->extra == EXTRA_LINK);
+    bool is_attached = circumstance->extra == EXTRA_NAME || circumstance->extra == EXTRA_LINK;
+    return (operation->makes_entities && circumstance->here && is_attached) ||
+           (operation->copies && circumstance->kind == KIND_OWNER);
 }
 
 static void run_cell(stage *stage, const operation *operation, const circumstance *circumstance)

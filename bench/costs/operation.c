@@ -381,7 +381,7 @@ const operation operations[] = {
     {.name = "has", .prepare = prepare_entities, .run = has},
     {.name = "ref", .prepare = prepare_entities, .run = ref},
     {.name = "iterate", .prepare = prepare_iteration, .run = iterate, .repeats = LOOPS},
-    {.name = "clone", .prepare = prepare_clones, .run = clone},
+    {.name = "clone", .prepare = prepare_clones, .run = clone, .copies = true},
 #ifdef BENCH_RESOURCE
     {.name = "spawn", .prepare = prepare_spawn, .run = spawn, .makes_entities = true},
     {.name = "spawn_bulk", .prepare = prepare_spawn, .run = spawn_bulk, .makes_entities = true},

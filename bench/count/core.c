@@ -43,6 +43,7 @@ MICA_COMPONENT(Velocity, x, y, z)
 MICA_COMPONENT(Mass, value)
 MICA_POOL(Load, value)
 MICA_RELATION(Visits)
+MICA_RELATION_WITH(PartOf, (.exclusive = true, .on_target = MICA_TARGET_DESTROY))
 MICA_TAG(Tag0)
 MICA_TAG(Tag1)
 MICA_TAG(Tag2)
@@ -354,6 +355,23 @@ static void run_edge_sources(stage *stage)
             stage->result += at.entity.index;
 }
 
+/* Each target takes its sources with it. */
+static void prepare_parts(stage *stage)
+{
+    for (uint32_t i = 0; i < EDGE_TARGETS; ++i)
+        stage->entities[i] = mica_create(stage->world, MICA_WITH(Position, {1, 2, 3}));
+    for (uint32_t i = EDGE_TARGETS; i < OPERATIONS; ++i) {
+        stage->entities[i] = mica_create(stage->world, MICA_WITH(Position, {1, 2, 3}), MICA_WITH(Velocity, {1, 1, 1}));
+        mica_relate(stage->world, stage->entities[i], PartOf, stage->entities[i % EDGE_TARGETS]);
+    }
+}
+
+static void run_destroy_targets(stage *stage)
+{
+    for (uint32_t i = 0; i < EDGE_TARGETS; ++i)
+        stage->result += mica_destroy(stage->world, stage->entities[i]);
+}
+
 static const counted workloads[] = {
     {"create", prepare_archetype, run_create},
     {"create_bulk", prepare_archetype, run_create_bulk},
@@ -371,6 +389,7 @@ static const counted workloads[] = {
     {"set", prepare_entities, run_set},
     {"relate", prepare_room_for_edges, run_relate},
     {"unrelate", prepare_edges, run_unrelate},
+    {"destroy_targets", prepare_parts, run_destroy_targets},
     {"edge_targets", prepare_few_edges, run_edge_targets},
     {"edge_sources", prepare_few_edges, run_edge_sources},
     {"query_iterate", prepare_sweep, run_query_iterate},

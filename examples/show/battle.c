@@ -190,8 +190,7 @@ bool battle_begin(battle *battle, mica_world *world, uint32_t soldiers)
     battle->soldiers = mica_query_create(world, MICA_QUERY(MICA_READ(Place), MICA_READ(Soldier)));
     battle->sparks = mica_query_create(world, MICA_QUERY(MICA_READ(Place), MICA_READ(Spark)));
     const mica_system_def *const defs[] = {
-        MICA_SYSTEM_ONCE_WITH(count,
-                              (MICA_TERMS(MICA_READ(Place), MICA_READ(Soldier)), MICA_USES(MICA_USE_WRITE(Field)))),
+        MICA_SYSTEM_WITH(count, (MICA_USES(MICA_USE_WRITE(Field))), MICA_READ(Place), MICA_READ(Soldier)),
         MICA_SYSTEM_ONCE_WITH(spread, (MICA_USES(MICA_USE_WRITE(Field)))),
         MICA_SYSTEM_WITH(steer, (MICA_USES(MICA_USE_READ(Field), MICA_USE_READ(Rules))), MICA_WRITE(Motion),
                          MICA_READ(Place), MICA_READ(Soldier)),
