@@ -254,7 +254,7 @@ static uint64_t count_parts(const mica_type *type)
 void micap_contents_put_empty(micap_bytes *bytes, const mica_type *type)
 {
     size_t count = (size_t)count_parts(type);
-    char *lengths = micap_bytes_grow(bytes, count);
+    char *lengths = count ? micap_bytes_grow(bytes, count) : NULL;
     if (lengths)
         memset(lengths, 0, count); /* a length of 0 is one byte */
 }
