@@ -24,20 +24,24 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/mutate"
-LIBRARY = ("os", "base", "type", "pool", "core", "flow", "relation", "hierarchy", "index", "snapshot", "replication", "recording")
+CORE = ("base", "type", "pool", "core", "flow", "relation", "hierarchy", "index", "snapshot", "replication", "recording")
+LIBRARY = ("os", *CORE, "resource", "json", "sql", "arrow")
+LIBRARIES = ("-ljansson", "-lsqlite3", "-lzstd", "-lm", "-ldl")
 MUTATED = ("type", "pool", "core")
-TESTED = ("base", "type", "pool", "core", "flow", "relation", "hierarchy", "index", "snapshot", "replication", "recording")
+TESTED = (*CORE, "resource", "integration", "fuzz")
+# What the programs of a folder of tests are linked with, besides the library and tests/support.
+SUPPORT = {"resource": "resource/level.c", "fuzz": "fuzz/cross_feature/*.c"}
 # Programs that let malloc fail, for which they are linked with the library's objects: with those of the mutant, when it is one of this folder.
 STATIC = {"type/type_test.c": "-Wl,--wrap=malloc,--wrap=calloc,--wrap=free"}
 # The validators are tools of the tests: a fault in one is seen when something else is broken, too.
 SPARED = ("src/core/world/validate.c", "src/pool/pool_check.c")
 # Faults that change nothing in this build, as `path | the line | what | why`: they are passed over, as those are that compile to the same code.
 EQUAL = ROOT / "tools/mutate_equal.txt"
-# Those that look at speed or at compilers.
-LEFT_OUT = ("core/compile_fail_test.c", "core/scale_test.c", "pool/vector_test.c")
+# Those that look at speed or at compilers, or that need other programs.
+LEFT_OUT = ("core/compile_fail_test.c", "core/scale_test.c", "pool/vector_test.c", "resource/module/module_load_test.c")
 FLAGS = ("-std=c17", "-O1", "-fPIC", "-pthread", "-ffp-contract=off", "-w", f"-I{ROOT}/include", f"-I{ROOT}/src",
          f"-I{ROOT}/tests", f"-I{ROOT}/tests/support", "-DMICA_BUILD")
-ENVIRONMENT = os.environ | {"MICA_TEST_STEPS": "100000", "CK_DEFAULT_TIMEOUT": "60", "CC": "gcc"}
+ENVIRONMENT = os.environ | {"MICA_TEST_STEPS": "100000", "MICA_TEST_PROGRAMS": "3000", "CK_DEFAULT_TIMEOUT": "60", "CC": "gcc"}
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g")
 CAUGHT_MIN = 0.95
 
@@ -104,17 +108,20 @@ class Bench:
         self.flags = flags
         self.objects = {}
         sources = [path for layer in LIBRARY for path in sorted((ROOT / "src" / layer).rglob("*.c"))]
-        support = sorted((ROOT / "tests/support").glob("*.c"))
+        support = {layer: sorted((ROOT / "tests").glob(pattern)) for layer, pattern in {"": "support/*.c", **SUPPORT}.items()}
         tests = [path for layer in TESTED for path in sorted((ROOT / "tests" / layer).rglob("*_test.c"))
                  if path.relative_to(ROOT / "tests").as_posix() not in LEFT_OUT]
         shutil.rmtree(folder, ignore_errors=True)
         (folder / "object").mkdir(parents=True)
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            compiled = list(pool.map(lambda path: self.compile(path), sources + support + tests))
+            compiled = list(pool.map(lambda path: self.compile(path), [*sources, *sum(support.values(), []), *tests]))
         if not all(compiled):
             sys.exit("the tests do not compile")
         self.library = [self.objects[path] for path in sources]
-        self.support = [self.objects[path] for path in support]
+        # An archive, because the folders of tests may use names of tests/support for things of their own.
+        shared = folder / "support.a"
+        subprocess.run(["ar", "rcs", shared, *(self.objects[path] for path in support.pop(""))], check=True)
+        self.support = {layer: [*(self.objects[path] for path in support.get(layer, ())), shared] for layer in TESTED}
         self.whole = folder / "whole"
         self.whole.mkdir()
         self.link(self.library, self.whole / "libmica.so")
@@ -133,7 +140,7 @@ class Bench:
         return self.compile_file(path, target)
 
     def link(self, objects, target):
-        subprocess.run(["gcc", *self.flags, "-shared", "-pthread", "-o", target, *objects], check=True)
+        subprocess.run(["gcc", *self.flags, "-shared", "-pthread", "-o", target, *objects, *LIBRARIES], check=True)
 
     def link_conformance(self):
         """The program that prints hashes: a fault must not change what it prints."""
@@ -149,10 +156,11 @@ class Bench:
 
     def link_test(self, path, library, folder):
         program = folder / program_name(path)
+        support = self.support[path.relative_to(ROOT / "tests").parts[0]]
         wrap = STATIC.get(path.relative_to(ROOT / "tests").as_posix())
         mica = [wrap, *library] if wrap else [f"-L{self.whole}", "-lmica"]
-        subprocess.run(["gcc", *self.flags, "-pthread", "-o", program, self.objects[path], *self.support, *mica, "-lcheck", "-lsubunit", "-lm",
-                        "-lrt"], check=True)
+        subprocess.run(["gcc", *self.flags, "-pthread", "-o", program, self.objects[path], *support, *mica, "-lcheck", "-lsubunit", "-lrt",
+                        *LIBRARIES], check=True)
         return program
 
     def run(self, program, folder, timeout):
