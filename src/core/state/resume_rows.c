@@ -222,7 +222,6 @@ static bool rebuild(mica_world *world, saved_archetype saved)
     }
     archetype->chunk_count -= old_count;
     memmove(archetype->chunks, archetype->chunks + old_count, archetype->chunk_count * sizeof *archetype->chunks);
-    archetype->tail = 0;
     for (uint32_t i = 0; i < archetype->chunk_count; ++i) {
         archetype->chunks[i]->index = i;
         if (archetype->chunks[i]->count)

@@ -197,7 +197,9 @@ static bool check_unused(const mica_world *world, uint64_t begin, uint64_t end)
 static bool check_all_unused(const mica_world *world)
 {
     const micap_entities *entities = &world->entities;
-    bool holds = true;
+    bool holds =
+        (entities->fresh_next && entities->fresh_next <= entities->fresh_end) ||
+        broken(world, "fresh indices begin where they were given out", entities->fresh_next, entities->fresh_end);
     for (uint32_t i = 0; holds && i < entities->hole_count; ++i)
         holds = check_unused(world, entities->holes[i], (uint64_t)entities->holes[i] + MICAP_ID_BLOCK);
     return holds && check_unused(world, entities->fresh_next, entities->fresh_end) &&

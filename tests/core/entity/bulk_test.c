@@ -483,22 +483,28 @@ START_TEST(clearing_frees_slots_as_destroying_one_by_one_does)
 END_TEST
 
 /* Has functions, and moves as bytes: whole columns of it move at once. */
-typedef struct Token { uint32_t value; } Token;
+typedef struct Token { uint32_t value, serial; } Token;
 static int tokens_alive;
+static uint64_t last_serial,
+    serials_alive; /* the sum of the serials, one for each copy, which say that the right ones are destroyed */
 
 static bool token_copy(void *to, const void *from, uint32_t count, void *context)
 {
     (void)context;
     memcpy(to, from, count * sizeof(Token));
     tokens_alive += (int)count;
+    for (uint32_t i = 0; i < count; ++i)
+        serials_alive += ((Token *)to)[i].serial = (uint32_t)++last_serial;
     return true;
 }
 
 static void token_destruct(void *values, uint32_t count, void *context)
 {
     (void)context;
-    for (uint32_t i = 0; i < count; ++i)
+    for (uint32_t i = 0; i < count; ++i) {
         tokens_alive -= ((const Token *)values)[i].value != 0;
+        serials_alive -= ((const Token *)values)[i].serial;
+    }
 }
 
 MICA_COMPONENT_WITH(Token, (.copy = token_copy, .destruct = token_destruct), value)
@@ -543,7 +549,7 @@ static uint32_t list_shown(mica_query *query, mica_entity *out)
 /* Adds with and without a value, a tag and a value with functions; removes one that moves and one that is destroyed. */
 static void change_at_once(mica_query *query)
 {
-    Token token = {5};
+    Token token = {.value = 5};
     ck_assert(mica_add_all(query, Mass, {7}) == MICA_OK);
     ck_assert(mica_add_all_tag(query, Enemy) == MICA_OK);
     ck_assert(mica_add_all_id(query, (mica_value){MICA_ID(Token), sizeof token, &token}) == MICA_OK);
@@ -561,7 +567,7 @@ static void change_one_by_one(mica_world *world, mica_query *query)
             switch (step) {
             case 0: mica_set(world, shown[i], Mass, {7}); break;
             case 1: mica_add(world, shown[i], Enemy); break;
-            case 2: mica_set(world, shown[i], Token, {5}); break;
+            case 2: mica_set(world, shown[i], Token, {.value = 5}); break;
             case 3: mica_remove(world, shown[i], Position); break;
             case 4: mica_remove(world, shown[i], Token); break;
             case 5: mica_add(world, shown[i], Matrix); break;
@@ -589,6 +595,7 @@ START_TEST(changing_all_is_the_same_as_one_by_one)
                     change_one_by_one(world, query);
                 ck_assert_msg(mica_world_validate(world) == MICA_OK, "the world is sound");
                 ck_assert_int_eq(tokens_alive, 0);
+                ck_assert_uint_eq(serials_alive, 0);
                 hashes[at_once] = mica_world_hash(world);
                 mica_query *all = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
                 ck_assert_uint_eq(list_shown(all, order[at_once]), SOME);
