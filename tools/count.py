@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The instruction-count gate: runs the workloads of bench/count under callgrind and compares with the baseline.
 
-    count.py BUILD_DIR [--update]
+    count.py BUILD_DIR [--update] [--baseline FILE]
 
 Time on a shared machine is noise; the number of instructions is not. Each program of BUILD_DIR/bench/count lists its
 workloads with --list, one per line: a name, and how many operations it does. Given a name, it runs that workload, and
@@ -55,10 +55,10 @@ def count_all(build):
     return {name: count for (_, name, _), count in zip(jobs, counts)}
 
 
-def read_baseline():
-    if not BASELINE.exists():
+def read_baseline(path):
+    if not path.exists():
         return {}
-    lines = (line.split("#")[0].split() for line in BASELINE.read_text(encoding="utf-8").splitlines())
+    lines = (line.split("#")[0].split() for line in path.read_text(encoding="utf-8").splitlines())
     return {parts[0]: float(parts[1]) for parts in lines if parts}
 
 
@@ -82,14 +82,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--update", action="store_true")
+    parser.add_argument("--baseline", type=pathlib.Path, default=BASELINE)
     arguments = parser.parse_args()
     counts = count_all(arguments.build)
     if arguments.update:
         rows = "".join(f"{name:32}{counts[name]:12.1f}\n" for name in sorted(counts))
-        BASELINE.write_text(HEADER + rows, encoding="utf-8")
-        print(f"{BASELINE.relative_to(ROOT)}: {len(counts)} workloads")
+        arguments.baseline.write_text(HEADER + rows, encoding="utf-8")
+        print(f"{arguments.baseline.absolute().relative_to(ROOT)}: {len(counts)} workloads")
         return 0
-    return 1 if compare(counts, read_baseline()) else 0
+    return 1 if compare(counts, read_baseline(arguments.baseline)) else 0
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@
 With --seconds as many as fit: half of the time is for drawing, the rest for the sanitizers.
 Prints a line per fault and ends with `N of N caught`; fails when fewer than 95 in 100 are. Faults are drawn by the seed and by what they are, so
 that a run can be repeated, and one that survived is drawn again when the code around it has changed. One that does not compile, or that the compiler makes the same code of, is none, and another one is drawn. The core is a shared
-library here, so that a fault costs one file and one link; test programs run in the order that finds most, each fault until one fails.
+library here, so that a fault costs one file and one link; test programs run in the order that finds most, each fault until one fails. The
+last of them counts instructions: many faults only make something slower.
 What no program notices is tried once more as the sanitizers' stage of every check does, with address and undefined-behaviour sanitizers.
 """
 import argparse
@@ -126,7 +127,8 @@ class Bench:
         self.whole.mkdir()
         self.link(self.library, self.whole / "libmica.so")
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            self.programs = [*pool.map(lambda path: self.link_test(path, self.library, folder), tests), self.link_conformance()]
+            self.programs = [*pool.map(lambda path: self.link_test(path, self.library, folder), tests), self.link_conformance(),
+                             *([] if flags else [self.link_count()])]
             self.seconds = dict(zip(self.programs, pool.map(self.time, self.programs)))
         self.static = {folder / program_name(path): path for path in tests if path.relative_to(ROOT / "tests").as_posix() in STATIC}
         self.finds = dict.fromkeys(self.programs, 0)
@@ -152,6 +154,19 @@ class Bench:
         script.chmod(0o755)
         with open(self.folder / "conformance.txt", "w", encoding="utf-8") as printed:
             subprocess.run([program, "--workers", "1"], env=ENVIRONMENT | {"LD_LIBRARY_PATH": str(self.whole)}, stdout=printed, check=True)
+        return script
+
+    def link_count(self):
+        """The workloads whose instructions every check counts: a fault must not make one slower by more than the check allows."""
+        build = self.folder / "counted"
+        (build / "bench/count").mkdir(parents=True)
+        for path in sorted((ROOT / "bench/count").glob("*.c")):
+            subprocess.run(["gcc", *FLAGS, "-o", build / "bench/count" / path.stem, path, f"-L{self.whole}", "-lmica", "-lm"], check=True)
+        count = ["python3", ROOT / "tools/count.py", build, "--baseline", build / "baseline.txt"]
+        subprocess.run([*count, "--update"], env=ENVIRONMENT | {"LD_LIBRARY_PATH": str(self.whole)}, stdout=subprocess.DEVNULL, check=True)
+        script = self.folder / "count_test"
+        script.write_text(f'#!/bin/sh\nexec {" ".join(map(str, count))}\n')
+        script.chmod(0o755)
         return script
 
     def link_test(self, path, library, folder):
