@@ -8,7 +8,7 @@
  * consumer releases each struct by its `release` function, once.
  *
  * Columns. `entity` comes first. A variable of the query is `$planet`. Then come the described fields of each component that the query
- * reads or writes: `Position.x`. If a term is about another entity, its node is part of the name: `Planet($planet).size`. An optional tag is
+ * reads or writes: `Position.x`. If a term tests another entity, its node is part of the name: `Planet($planet).size`. An optional tag is
  * a bool column, `Frozen`.
  *
  *     bool, integers      bool and integers
@@ -23,13 +23,12 @@
  * A component that a view does not have, of an optional term or a group, is null. Units and notes of fields are metadata, too.
  *
  * Copies. Where memory has the layout of Arrow, aligned to the size of a number, a column refers to the memory of the world instead of a
- * copy: handles of entities, unless a term is about other ones,
- * components of a single number, handle or array of numbers, and fields of components with .split (mica/split.h), except arrays of up
- * to 4 elements. Bool, text and lists are always copied. Such a column is valid until the world changes: it shows later writes, and must not be
- * read after entities or components were created, added, removed or destroyed, or after the world was destroyed. With .copy everything
- * is a copy, which is valid until it is released, also after the world was destroyed.
+ * copy: handles of entities, unless a term tests other entities; components of a single number, handle or array of numbers; and fields of
+ * components with .split (mica/split.h), except arrays of up to 4 elements. Bool, text and lists are always copied. A column that refers to
+ * the world shows later writes. It must not be read after entities or components were created, added, removed or destroyed, or the world
+ * was destroyed. With .copy everything is a copy, which is valid until it is released, also after the world was destroyed.
  *
- * Files. mica_arrow_save writes an Arrow IPC file, which everything that knows Arrow reads: pandas, polars, DuckDB, R, Julia.
+ * Files. mica_arrow_save writes an Arrow IPC file, which pandas, polars, DuckDB, R and Julia read.
  *
  * Past ticks. Export a clone of the world, or the world after mica_snapshot_restore (mica/snapshot.h), with .copy if it continues.
  *

@@ -1,6 +1,6 @@
 /* Mica, bulk: operations on many entities in one call, column by column. Each call succeeds completely or changes nothing. While the
- * world records, as in systems, one change is recorded for each entity that matches at the time of the call. If memory runs out during
- * this, the changes recorded so far are kept.
+ * world records, as in systems, they record one change for each entity that matches at the call. If memory runs out meanwhile, the
+ * changes recorded so far are kept.
  *
  *     Position where[1000];
  *     mica_entity crowd[1000];

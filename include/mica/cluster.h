@@ -2,8 +2,8 @@
  *
  *     mica_cluster *cluster = mica_cluster_create(world, &(mica_cluster_def){
  *         .grid = {.component = MICA_ID(Position), .fields = "x, y", .cell_size = 4, .maximum = {100, 100}, .torus = true},
- *         .reach = 4,                                          how far systems look
- *         .ghosts = (const mica_component[]){MICA_ID(Velocity)}, .ghost_count = 1,        what they see of others
+ *         .reach = 4,                                          the greatest radius in which systems read other entities
+ *         .ghosts = (const mica_component[]){MICA_ID(Velocity)}, .ghost_count = 1,        the components that they read
  *     });
  *     mica_system_add(world, ...);
  *     create_everything(world);                               the same on every rank
@@ -16,10 +16,10 @@
  * components, text, lists, relations and names, and their neighbourhood is copied to the ranks within .reach.
  *
  * What a system may read and change. A system writes the entities that its query shows, as without a cluster. It reads other entities with
- * mica_cluster_around and mica_cluster_read, which show the state at the end of the step before, for any number of ranks and any order of
- * systems, and changes them by messages (mica_cluster_send). Fields of type mica_entity, relations, parents and scopes of names (.links) may refer to
- * entities of other ranks: such a handle is that of a stand-in (mica_remote), which has an identity and nothing else, becomes the entity when that
- * moves to this rank, and dies with it. Identities are numbers that an entity keeps wherever it goes; handles differ between ranks.
+ * mica_cluster_around and mica_cluster_read, which return the state at the end of the step before, whatever the order of systems is. It
+ * changes other entities by messages (mica_cluster_send). Fields of type mica_entity, relations, parents and scopes of names (.links) may refer
+ * to entities of other ranks. Such a handle is that of a stand-in (mica_remote), which has only an identity. It becomes the entity when that
+ * moves to this rank, and dies with it. An identity is a number that an entity keeps on all ranks; handles differ between ranks.
  *
  * Results that depend on the order of rows or on handles differ for other numbers of ranks. So systems must not use sums over a query, the
  * first entity of a query, or mica_random_of: use mica_cluster_reduce and mica_cluster_random. Neighbours and messages are ordered by
@@ -85,12 +85,12 @@ typedef struct mica_cluster_def {
     /* What mica_cluster_send sends: described types without entities. Copied. */
     const mica_component *messages;
     uint32_t message_count;
-    /* How values of components go to other ranks, which have functions of the program, as for files (mica/rule.h): not of relations, singletons and
-     * split components, without entities. Hooks that see the component come see its default value. Their saved values are part of
+    /* For components with functions of the program: how values are sent to other ranks, as for files (mica/rule.h). Not for relations, singletons
+     * and split components; recipes have no entities. When an entity arrives, ADD hooks see the default value. The recipes are part of
      * mica_cluster_hash. The array is copied. */
     const mica_resource_rule *rules;
     uint32_t rule_count;
-    /* Singletons that all ranks write in the same way: described, without entities. They are compared after each step and are part of
+    /* Singletons to which all ranks write the same values: described, without entities. They are compared after each step and are part of
      * mica_cluster_hash; a difference ends the run with a report that names the singleton and the rank. Others belong to their rank. Copied. */
     const mica_component *singletons;
     uint32_t singleton_count;

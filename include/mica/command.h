@@ -14,8 +14,7 @@
  * buffer first, then the others in order of creation, each in call order, so the result does not depend on timing. All changes
  * to one entity become one move. A handle returned by a recorded create is valid immediately and does not depend on timing
  * either. Staged values stay at their address until the flush.
- *
- * If a flush runs out of memory, or a seal rejects it, nothing changes and the flush can be repeated. Changes that hooks record
+ * If a flush runs out of memory, or a sealed world rejects it, nothing changes and the flush can be repeated. Changes that hooks record
  * during a flush are applied in further rounds, each completely or not at all. Changes that are impossible (for example, an
  * entity with too many components) are reported and dropped; the flush applies all others and returns the error.
  */
@@ -69,7 +68,7 @@ MICA_API void *mica_command_add_instance_id(mica_commands *commands, mica_entity
 MICA_API bool mica_command_set_id(mica_commands *commands, mica_entity entity, mica_value value,
                                   mica_location location);
 
-/* Records a removal. Returns false if this buffer knows of nothing to remove; it still removes what an earlier buffer adds.
+/* Records a removal. Returns false if neither the entity nor this buffer has the component; it still removes what an earlier buffer adds.
  * Threads: one per buffer, any. */
 MICA_API bool mica_command_remove_id(mica_commands *commands, mica_entity entity, mica_component component,
                                      mica_location location);

@@ -31,9 +31,9 @@
  * Components with construct, destruct, copy or move functions need a rule on both sides (mica/rule.h). Encoding calls the save
  * function for each value that was written, and sends the recipe; applying replaces the value by a default value, and calls the spawn
  * function with it and the recipe. Rules are not used for tags and split components.
- * With .with_state, a delta also contains time, clocks, streams, messages and all that a world needs to continue exactly; the replica does not
- * use it, but hands it out: mica_replica_state. Parts of a state that did not change are not sent again.
- * Not carried: fields that are not described, unless a rule does, and names in the scope of a destroyed entity.
+ * With .with_state, a delta also contains time, clocks, streams, messages and everything else that a world needs to continue exactly. The
+ * replica does not use it; mica_replica_state returns it. Parts of a state that did not change are not sent again.
+ * Not carried: fields that are not described, unless a rule saves them, and names in the scope of a destroyed entity.
  */
 #ifndef MICA_DELTA_H
 #define MICA_DELTA_H

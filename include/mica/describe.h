@@ -24,20 +24,18 @@
  * its elements, such as (scores, float): see mica/list.h. Fields that are left out
  * are copied with the component, but not hashed, saved or shown. Pointers cannot be described and are a compile error: leave the
  * field out, or use MICA_OPAQUE if nothing else remains. Up to 40 fields. No semicolon.
- *
- * A component that owns something says how one value is destroyed and copied. It needs no other code, in a chunk, a pool or as a singleton:
+ * For a component that owns something, write how one value is destroyed and copied. This is enough in a chunk, a pool or as a singleton:
  *
  *     static void sound_destroy(void *value) { close_stream(((Sound *)value)->stream); }
  *     MICA_COMPONENT_WITH(Sound, (.destroy_one = sound_destroy, .copy_one = sound_copy), volume)
  *     MICA_OPAQUE(Texture, (.storage = MICA_STORAGE_POOL, .destroy_one = texture_destroy))
+ * Required components are added together: an entity that gets a Sprite by any operation also gets a Position and a Rotation with their
+ * default values, and what these require, unless it has them. This is only checked when a component is added: a Position can be removed
+ * from an entity with a Sprite. Clones, restored snapshots, replicas and resumed worlds are exact copies and get nothing more.
  *
- * Required components come along: an entity that gets a Sprite by any operation gets a Position and a Rotation with their default values
- * too, and what these require, unless it has them. Requirements count when a component is added, not afterwards: a Position can be
- * removed from an entity with a Sprite. A clone, a restored snapshot, a replica and a resumed world are copies and get nothing more.
- *
- * Components that exclude each other are never on one entity: whatever would leave an entity with a Walking and a Flying is refused with a
- * report and changes nothing, whichever of the two comes first and wherever they are stored. One of the two names the other. Recorded
- * changes count by their net result at the flush.
+ * Components that exclude each other are never on one entity: an operation that would leave an entity with a Walking and a Flying is
+ * refused with a report and changes nothing. Only one of the two descriptions names the other; the order and the storage do not matter. Of
+ * recorded changes, the net result at the flush counts.
  *
  * After its type, a field can have attributes, which programs and tools find in the description: see mica_attributes.
  *
@@ -122,7 +120,7 @@ typedef struct mica_attributes {
      * values that C code writes are only checked on demand: see .check_ranges of mica_world_def, and mica_value_check. */
     double minimum;
     double maximum;
-    /* What the field of a component that is added without a value starts with: a number, bool or constant, or each element of an array.
+    /* The value of the field when the component is added without a value: of a number, bool or constant, or of each element of an array.
      * Not for components with a construct function, which does this itself. Elements of lists start with zero. */
     double initial;
     const char
@@ -181,7 +179,7 @@ struct mica_type {
     bool ordered;
     bool parents; /* private: the edges are those of the hierarchy: mica_child_of in mica/hierarchy.h */
     mica_target_policy on_target;
-    mica_type *const *required; /* components that come along with this one: MICA_TYPES(Position). Not in a circle */
+    mica_type *const *required; /* components that are added with this one: MICA_TYPES(Position). Not in a circle */
     mica_type *const *
         excludes; /* components that an entity can't have beside this one, known by their names: MICA_TYPES(Walking). Of a
                                  * registered component, the descriptions in this list have only names */

@@ -1,4 +1,4 @@
-/* Mica, event: what hooks (mica/hook.h) and observers (mica/observer.h) are told. */
+/* Mica, event: the events that hooks (mica/hook.h) and observers (mica/observer.h) receive. */
 #ifndef MICA_EVENT_H
 #define MICA_EVENT_H
 

@@ -25,16 +25,14 @@
  *     mica_find(world, "car/wheel");
  *
  * A stale handle has no parent, children or siblings; linking it is reported.
- *
- * The links are also the edges of a relation (mica/relation.h), mica_child_of, from each child to its parent. Terms of queries can be about
- * it as about any other relation, in C and as text:
+ * Queries see the links as edges of a relation (mica/relation.h), mica_child_of, from each child to its parent. Use it in terms like any
+ * other relation, in C and as text:
  *
  *     MICA_HAS(mica_child_of, .target = mica_fixed(car))                         the children of a car
  *     MICA_READ(Position, .up = MICA_ID(mica_child_of))                          the position of the nearest ancestor that has one
  *     Wheel, mica_child_of($this, $car), Car($car), !Broken(up mica_child_of)
- *
- * Functions that read edges work too. It has no table of its own: what changes edges is refused, as are hooks, observers, indexes and
- * partitions; use the functions below.
+ * mica_target, mica_is_related, mica_has and the counts accept it, too. Functions that change or list edges, hooks, observers, indexes
+ * and partitions reject it: use the functions below.
  */
 #ifndef MICA_HIERARCHY_H
 #define MICA_HIERARCHY_H

@@ -9,14 +9,13 @@
  *
  * The world is only read and changed after a frame, in the thread that calls mica_step (mica_after_frame). Other threads only send and
  * receive bytes, so the program never waits for an inspector. While no inspector is connected, a frame costs one comparison more.
- *
- * An inspector gets what changed since the frame that it acknowledged (mica/delta.h): after each frame. Changes of more than
- * 256 KiB are sent ten to forty times per second, unless .every_frame is set or the world is paused. An inspector can pause the world, let single frames run, and
- * change entities, unless .read_only is set. A recording (mica/recording.h) does not contain such edits, so its replay diverges.
+ * After each frame, an inspector gets what changed since the frame that it acknowledged (mica/delta.h). Changes of more than 256 KiB are
+ * sent ten to forty times per second, unless .every_frame is set or the world is paused. Unless .read_only is set, an inspector can pause
+ * the world, run single frames, and change entities. A recording (mica/recording.h) does not contain such edits, so its replay diverges.
  *
  * While an inspector is connected, the program keeps snapshots (mica/snapshot.h) of its last 600 frames, up to 256 MiB, if it has at most
  * .past_entity_max entities. The inspector can let the program continue from one of them. To find out what wrote a value, the program runs
- * a past frame again, system by system, and returns to the present: so effects that systems have outside of the world may happen twice.
+ * a past frame again, system by system, and returns to the present: effects of systems outside of the world then happen twice.
  * .no_past turns both off.
  *
  * Security. The server listens on 127.0.0.1, unless another address is given, which is reported. Every request needs the token,

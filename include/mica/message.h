@@ -24,7 +24,7 @@
  * Handlers follow the rule of systems (mica/system.h): they access only the values they are given and record everything else. A
  * handler that reads other entities or streams declares it:
  *
- *     mica_handler_add(world, MICA_HANDLER_USING(Health, Damage, health_takes_damage, MICA_USES(MICA_USE_READ(Armour))));
+ *     mica_handler_add(world, MICA_HANDLER_WITH(Health, Damage, health_takes_damage, (MICA_USES(MICA_USE_READ(Armour)))));
  *
  * Outside systems, messages are delivered immediately on the owner's thread, one after another; changes made by a handler are
  * applied before the next one runs, and messages it sends are queued after those already waiting. Disabled components and disabled

@@ -51,7 +51,7 @@
  *
  * Programs load and reload modules with mica/module_load.h. When a library is loaded again (with --watch, when its file changes),
  * MICA_MODULE is called with a new, empty world, which then gets everything that the old one had. So it must define, add and configure, and
- * not create entities; what the module needs from frame to frame belongs in components and singletons, not in static variables.
+ * not create entities. Keep state in components and singletons, not in static variables.
  *
  * Examples: examples/modules.
  */

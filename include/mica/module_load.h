@@ -12,8 +12,8 @@
  *
  * A reload creates a new world, calls the entry points of the new code with it, and moves everything there: entities with their handles,
  * singletons, names, time, clocks and messages. Fields of components are kept by name (mica_spawn). If anything fails or reports, the
- * new world is destroyed and the old one continues unchanged. What the program made for the old world ends with it, such as queries, senders,
- * snapshots and a recording: make it again, or in `setup`. An inspector must be stopped before a reload.
+ * new world is destroyed and the old one continues unchanged. Queries, senders, snapshots and a recording of the old world are destroyed
+ * with it: create them again, or in `setup`. Stop an inspector before a reload.
  *
  * The program has Mica in it, and exports it to modules. In CMake:
  *

@@ -13,7 +13,7 @@
 MICA_BEGIN
 
 /* Names an entity within a scope and replaces its old name; NULL or "" removes the name. Copies the text. Inside a system that is
- * not exclusive, the change is recorded and applied by the flush, which drops it with a report if the scope has the name then.
+ * not exclusive, the change is recorded. The flush drops it with a report if the scope has the name then.
  * Otherwise it takes effect immediately, even while changes are recorded and for an entity whose creation is recorded.
  * Returns MICA_ERROR_EXISTS if the scope already has the name, MICA_ERROR_INVALID if the name contains '/' or the entity is its
  * own scope, and MICA_ERROR_DEAD for a dead entity or scope. Threads: owner. */

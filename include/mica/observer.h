@@ -6,7 +6,7 @@
  *         .components = (mica_component[]){MICA_ID(Burning), MICA_ID(Frozen)}, .component_count = 2, .fn = update_icon});
  *
  * An observer of several events or components sees in event->kind and event->component what happened.
- * A hook (mica/hook.h) sees every single change. An observer is told the net result of an operation or flush: if an entity
+ * A hook (mica/hook.h) sees every single change. An observer gets the net result of an operation or flush: if an entity
  * changes many times in one flush, the observer is called once for each net difference. An entity that is changed and
  * destroyed in one flush only causes REMOVE for the components it had, and DESTROY.
  *
@@ -17,30 +17,29 @@
  * A monitor is an observer of MATCH and UNMATCH:
  *
  *     mica_observer_add(world, MICA_MONITOR(update_radar, MICA_READ(Position), MICA_HAS(Enemy), MICA_WITHOUT(Hidden)));
- *
- * It is told when entities start and stop to match its terms as a query would: components that are added, removed, enabled and
- * disabled, entities that are created, destroyed, disabled and enabled. It is told after the operation or flush, when what hooks and
- * observers recorded is applied too: first UNMATCH with all entities that stopped, some of which may be destroyed, then MATCH with all
+ * It is called with the entities that start and stop matching its terms: when components are added, removed, enabled and disabled, and
+ * when entities are created, destroyed, disabled and enabled. The calls come after the operation or flush, and after the changes that
+ * hooks and observers recorded in it: first UNMATCH with all entities that stopped, some of which may be destroyed, then MATCH with all
  * that started. An entity that starts and stops in between is not reported. To read the last value of a component, observe REMOVE.
- * Monitors are told in the order in which they were added. Some term must require a component; CHANGED, ADDED and singletons are
- * rejected. Restoring a snapshot tells nothing. If memory runs out while a change is noted, this is reported and the monitor is not
- * told of that entity.
+ * Monitors are called in the order in which they were added. Some term must require a component; CHANGED, ADDED and singletons are
+ * rejected. Restoring a snapshot calls no monitors. If memory for noting a change runs out, this is reported, and the monitor is not
+ * called for that entity.
  *
- * An observer of ADD, or of MATCH, with `.existing = true` is told what is there already when it is added, before mica_observer_add
- * returns and as if it had just happened: of ADD one component after the other as listed, each in the order of its rows, whether they are
- * enabled or not; of MATCH in the order of a query. Values that it gets count as changed. While the world records, it is told of the world
- * without the recorded changes, and the flush tells the rest: nothing is told twice.
+ * With `.existing = true`, mica_observer_add first calls an observer of ADD or MATCH for what exists already: of ADD one component after
+ * the other as listed, each in the order of its rows, enabled or not; of MATCH in the order of a query. Values that it gets count as
+ * changed. While the world records, these calls show the world without the recorded changes, and the flush reports the rest: nothing is
+ * reported twice.
  *
  * User events are sent by the program, at once or, while the world records (in systems, hooks and observers, and after mica_defer),
  * recorded like other changes. The flush applies the changes, then delivers the events one by one in the order (system, slice, call),
- * or of buffers and calls. What observers of one event change, and what monitors are told of it, comes before the next event. An event
+ * or of buffers and calls. Changes by the observers of one event, and the monitors that these call, come before the next event. An event
  * for an entity that is destroyed in the same flush is dropped; for one that was destroyed before, mica_world_def.dead_target decides,
  * as for other changes.
  *
  *     mica_event_propagate(world, HIT, 0, finger, (mica_value){0});
  *
- * An event that propagates is delivered for the entity, then for its parent, and so on up to the root: each time event->entities is the
- * one it arrived at, and event->target the one it began with. Observers filter by where it arrived. mica_event_stop ends it.
+ * An event that propagates is delivered for the entity, then for its parent, and so on up to the root. event->entities is the entity
+ * that it has reached, which filters apply to, and event->target the one it was sent to. mica_event_stop ends it.
  */
 #ifndef MICA_OBSERVER_H
 #define MICA_OBSERVER_H
@@ -72,7 +71,7 @@ typedef struct mica_observer_def {
     mica_event_fn fn;
     void *context;
     mica_location location;
-    bool existing; /* of ADD and MATCH: it is told first what is there already, see above */
+    bool existing; /* of ADD and MATCH: it is first called for what exists already, see above */
 } mica_observer_def;
 
 /* Adds an observer. The def is copied. Returns zero with a report on error. Rejected inside systems, hooks and observers.
@@ -117,7 +116,7 @@ MICA_END
 /* MICA_OBSERVER(event, T, function), or MICA_OBSERVER(event, T, function, terms...) with a filter. */
 #define MICA_OBSERVER(event_, T, ...) MICA_OBSERVER_(event_, MICA_ID(T), __VA_ARGS__, {0})
 #define MICA_OBSERVER_DESTROY(...) MICA_OBSERVER_(MICA_EVENT_DESTROY, 0, __VA_ARGS__, {0})
-/* MICA_MONITOR(function, terms...): told MATCH and UNMATCH. */
+/* MICA_MONITOR(function, terms...): called with MATCH and UNMATCH. */
 #define MICA_MONITOR(fn_, ...)                                                                                         \
     (&(const mica_observer_def){                                                                                       \
         .name = #fn_,                                                                                                  \

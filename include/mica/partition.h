@@ -46,8 +46,8 @@ typedef struct mica_partition {
  * Call mica_partition_next for the first one. Shows the values of the last update, as mica_index_range does. Threads: reader. */
 MICA_API mica_partition mica_partitions_by_index(const mica_index *index, mica_key low, mica_key high);
 
-/* Starts a loop over the living targets of a relation. A source with several targets is a member of several partitions. Reports what is
- * not a relation. Threads: reader. */
+/* Starts a loop over the living targets of a relation. A source with several targets is a member of several partitions. Reports a component
+ * that is not a relation. Threads: reader. */
 MICA_API mica_partition mica_partitions_by_target_id(const mica_world *world, mica_component relation);
 
 /* Advances to the next partition, also if members of this one were not shown; false at the end. Ends with a report if the index was

@@ -14,12 +14,12 @@
  *
  * An update is the three-way merge of mica/reload.h. It applies the changes made in the prefab since it was created or last updated to all
  * instances that follow it, field by field, unless the instance has another value. Parts and components that were added to the prefab are
- * added, those that were removed are removed; what the program added to, or removed from, an instance stays so. A part that is moved to
+ * added, those that were removed are removed; additions and removals that the program made in an instance stay. A part that is moved to
  * another parent in the prefab is a new one. References and edges between parts lead to parts of the same instance; references to other
  * entities become nil, and edges to them are left out.
  *
  * A prefab can contain instances of other prefabs: updating one updates the prefabs that contain it, too. A prefab in a file is one like
- * others: spawn the file, pass the root to mica_prefab_create, and after mica_reload of the file call mica_prefab_update.
+ * others: spawn the file with mica_spawn_kept, pass the root to mica_prefab_create, and after mica_reload call mica_prefab_update.
  *
  * All of this is data of the world: it is saved, restored by snapshots and sent to replicas. Call mica_prefab_define before a file or a
  * delta with prefabs comes into a world.

@@ -8,13 +8,11 @@
  *         for (uint32_t i = 0; i < view.count; ++i)
  *             position[i].x += velocity[i].x;
  *     }
- *
- * A query caches the archetypes it matches and is notified of new ones. Creating a query is cheap enough for one-time use.
+ * A query keeps a list of the archetypes that match, which new ones are added to. Creating a query is cheap enough for one-time use.
  * Entities that are disabled (mica/disable.h) do not match, unless the query asks for them.
  * Archetypes are visited in order of creation, rows in storage order. Do not make structural changes inside the loop: it would
  * end early with a report. Record the changes instead (mica/command.h).
- *
- * Terms can also be about other entities: a given one, any, or those that edges of relations (mica/relation.h) lead to:
+ * Terms can also test other entities: a given one, any, or those that edges of relations (mica/relation.h) lead to:
  *
  *     enum { PLANET = 1, RULER };
  *     mica_query *guests = mica_query_create(world, MICA_QUERY(
@@ -61,11 +59,11 @@ typedef enum mica_node_kind {
     MICA_NODE_THIS,     /* the entity of the row */
     MICA_NODE_VARIABLE, /* any living entity, the same in all terms with this variable */
     MICA_NODE_ENTITY,   /* a given entity */
-    MICA_NODE_EACH,     /* any entity, each of them: a variable without a name */
-    MICA_NODE_ANY,      /* any entity; it does not matter which, and how many */
+    MICA_NODE_EACH,     /* each entity, one result for each: a variable without a name */
+    MICA_NODE_ANY,      /* any entity; one result for all */
 } mica_node_kind;
 
-/* The entity that a term is about, or that an edge leads to. Zero is the default of the member. */
+/* The entity that a term tests, or that an edge leads to. Zero is the default of the member. */
 typedef struct mica_node {
     mica_node_kind kind;
     uint32_t variable; /* from 1 to MICA_VARIABLES_MAX */
@@ -95,13 +93,11 @@ typedef struct mica_term {
     mica_node subject; /* whose component it is; default: this entity */
     mica_node
         target; /* of a relation: where the edge leads; default: any. READ and WRITE provide the fields of the edge */
-    /* At most one of these. A relation that is exclusive and acyclic, such as mica_child_of of mica/hierarchy.h: the term is about the
-     * nearest ancestor of the subject along it that has the component; about each descendant that has it; or as `up`, and entities are
-     * visited after their ancestors. */
-    mica_component up;
-    mica_component down;
-    mica_component cascade;
-    bool or_self; /* the subject itself counts, before its ancestors and descendants */
+    /* At most one of these: a relation that is exclusive and acyclic, such as mica_child_of of mica/hierarchy.h. The term then tests: */
+    mica_component up;      /* the nearest ancestor of the subject that has the component */
+    mica_component down;    /* each descendant that has it */
+    mica_component cascade; /* as `up`, and every entity is visited after its ancestors */
+    bool or_self;           /* the subject itself counts, before its ancestors and descendants */
     /* With MICA_HAS: a field of the component by name or path, and a condition on its value. A key of text is copied. The component must
      * have one value per entity. NaN is compared as in mica_key_real. If the field has an index (mica/index.h), a loop makes it current
      * and uses it; in a system, the index must be in .uses. Otherwise the loop compares all values. Results and order are the same. */
@@ -163,8 +159,8 @@ static inline mica_node mica_any(void)
     return node;
 }
 
-/* Returns a negative number, zero or a positive number if a sorts before, with or after b. Any two values must be in order, also NaN if
- * there is one: with a function that contradicts itself, the order of the rows is arbitrary. */
+/* Returns a negative number, zero or a positive number if a sorts before, with or after b. It must order any two values,
+ * including NaN: with an inconsistent function, the order of the rows is arbitrary. */
 typedef int (*mica_compare_fn)(const void *a, const void *b, void *context);
 
 typedef struct mica_query_def {
@@ -211,7 +207,7 @@ MICA_API void mica_query_destroy(mica_query *query);
 
 /* Starts an iteration. CHANGED and ADDED refer to changes since the previous iteration of this query began; in the first one everything
  * counts as changed and added.
- * Threads: reader; for a query with CHANGED, ADDED or order_by, only one iteration at a time; for one about other entities, 64. */
+ * Threads: reader. At a time, one iteration of a query with CHANGED, ADDED or order_by, and 64 of one with terms about other entities. */
 MICA_API mica_view mica_query_begin(mica_query *query);
 
 /* Like mica_query_begin, but CHANGED and ADDED mean since the given mark (mica_world_mark). Threads: as above, reader. */

@@ -17,9 +17,9 @@
  *
  * `mica replay` does this for modules, `mica diff` compares two recordings. A frame is in the file when mica_step returns, so a
  * recording survives a crash. Everything that changes the world between frames must go through mica_input, or the replay
- * diverges. Snapshots that are taken, restored and dropped between frames (mica/snapshot.h) are recorded and replayed too; those of
- * exclusive systems are taken and restored again by the systems. Restoring one that was taken before the recording began, or
- * one of the other kind, ends the recording with a report, and the file stays valid up to the last frame.
+ * diverges. Snapshots that are taken, restored and dropped between frames (mica/snapshot.h) are recorded and replayed too. Snapshots of
+ * exclusive systems are not recorded: the systems take and restore them again. Restoring one between frames that a system took, or the
+ * reverse, or one from before the recording, ends the recording with a report; the file stays valid up to the last frame.
  * docs/format.md describes the bytes.
  */
 #ifndef MICA_RECORDING_H

@@ -23,9 +23,8 @@
  *                 the world destroyed is not created again, and neither is what the file adds below it.
  *   siblings      follow the order of the file.
  *   singleton     is merged field by field, a new one starting from zero; with a spawn function it is created again if it changed.
- *
- * Entities are the same if their paths are: the same name, or for unnamed entities the same position among the unnamed, below the
- * same parent. An entity that is renamed or moved in the file is a new one. So name what should persist.
+ * Entities are matched by path: below the same parent, by name, and unnamed entities by position among the unnamed. An entity that is
+ * renamed or moved in the file is a new one. So give a name to every entity that should persist.
  */
 #ifndef MICA_RELOAD_H
 #define MICA_RELOAD_H
@@ -61,8 +60,8 @@ typedef struct mica_reload_stats {
     uint32_t kept_count;    /* fields changed in the file that keep the value of the world */
 } mica_reload_stats;
 
-/* Applies the difference between the old and the new resource; afterwards the new one is followed and the old one can be freed. On
- * error, such as a name that is taken, the world is unchanged and the old one is followed; only changes recorded by spawn functions
+/* Applies the difference between the old and the new resource; the next reload compares with the new one, and the old one can be freed.
+ * On error, such as a name that is taken, the world is unchanged and the old one stays; only changes recorded by spawn functions
  * of the program are still applied. Flushes recorded changes first; the difference is one flush with its hooks. `out_stats` may be
  * NULL. Rejected while recording. Threads: owner. */
 MICA_API mica_result mica_reload(mica_spawned *spawned, const mica_resource *resource, mica_reload_stats *out_stats);

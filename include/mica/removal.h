@@ -1,5 +1,5 @@
-/* Mica, removal: a list of the entities that lost a component, read at any later time. Queries find what was added
- * (MICA_ADDED); what was removed is in no query any more.
+/* Mica, removal: a list of the entities that lost a component, which you can read at any later time. Queries find what was added
+ * (MICA_ADDED), but not what was removed.
  *
  *     mica_removals *fallen = mica_removals_create(world, Health);
  *     ...

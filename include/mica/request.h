@@ -1,7 +1,6 @@
 /* Mica, request: questions posted one by one and answered in bulk.
- *
- * Finding a path needs the map in the cache; the system that wants a path has the entities in the cache. So the system posts a
- * request, and all requests about one map are handled together:
+ * Some work is cheaper for many entities at once, such as finding paths on one map, which then stays in the cache. A system posts
+ * requests, and one function answers all requests about the same map:
  *
  *     mica_requests *paths = mica_requests_create(world, MICA_REQUESTS(PathWanted, Path, find_paths, &maps));
  *     in a system with MICA_USES(MICA_USE_STREAM_WRITE(mica_requests_stream(paths)))

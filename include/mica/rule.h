@@ -43,7 +43,7 @@ typedef bool (*mica_save_fn)(const mica_world *world, mica_entity entity, const 
 
 /* How a component is spawned and saved if the description of its fields is not enough, for example because it owns something.
  * Needed for each component with destruct, copy or move functions, or without described fields, by files and deltas; by deltas also with a
- * construct function. A rule without functions of its own says that the described fields are enough. Components with text and lists need none. */
+ * construct function. A rule without functions saves and sends only the described fields. Components with text and lists need none. */
 typedef struct mica_resource_rule {
     mica_component component;
     int32_t spawn_order;     /* components with lower values are spawned first; saved in the file */

@@ -7,9 +7,9 @@
  *
  * Nothing is copied: a table reads the columns of a query, chunk by chunk. `entity = ?` is a direct look-up, so a join on entity
  * costs one look-up per row. In the table of a relation, `target = ?` is one too. Conditions =, <, <=, >, >= and BETWEEN on a field with
- * an index (mica/index.h), and joins on it, are answered by the index, which is made current first: EXPLAIN QUERY PLAN shows the column. All rows are
- * visited for components that can be toggled, while entities with the component are disabled, for names of constants, and for ranges of
- * unsigned 64-bit numbers.
+ * an index (mica/index.h), and joins on it, update the index and use it: EXPLAIN QUERY PLAN shows the column. They visit all rows instead for
+ * components that can be toggled, while entities with the component are disabled, for names of constants, and for ranges of unsigned 64-bit
+ * numbers.
  *
  * Tables. Each component of the world is a table with one row per entity; with one row per instance for .many components; with
  * one row for a singleton in use. `entities` has all entities: entity, slot, generation, name, path, parent, child_count,

@@ -67,8 +67,8 @@ static inline uint32_t mica_text_length(const mica_text *text)
     return length;
 }
 
-/* Returns a text to put into a new component, or to pass to mica_set: the world copies it. It needs not be freed. Longer text still lies
- * where `characters` points to, which must stay valid until then, and can't be written. NULL is the empty text. Threads: any. */
+/* Returns a text for a new component, or for mica_set; the world copies it. Do not free it or write to it. Longer text refers to
+ * `characters`, which must stay valid until the copy is made. NULL is the empty text. Threads: any. */
 MICA_API mica_text mica_text_of(const char *characters);
 
 /* Sets the text to characters that end with a zero byte, or to `length` bytes, which may be a part of the text itself. Returns

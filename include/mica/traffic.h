@@ -5,10 +5,9 @@
  *         printf("%s %s: %u\n", mica_traffic_kind_name(traffic->kind), traffic->name, traffic->count);
  *     }
  *     mica_traffic_watch(world, show, NULL);
- *
- * The function is told of messages that were appended to streams, when the systems of a phase have ended; of messages and user events
- * when they are delivered; of requests when they are handled; of observers and monitors when they are called. It only looks: it must
- * not change the world. In a snapshot that is restored, what was in a stream counts as told.
+ * The function is called for messages in streams when the systems of a phase have ended; for messages and user events when they are
+ * delivered; for requests when they are handled; for observers and monitors when they are called. It must not change the world. After a
+ * snapshot is restored, it is not called for what was in a stream then.
  */
 #ifndef MICA_TRAFFIC_H
 #define MICA_TRAFFIC_H
@@ -44,7 +43,7 @@ typedef struct mica_traffic {
 
 typedef void (*mica_traffic_fn)(const mica_traffic *traffic, void *context);
 
-/* Sets the function that is told what passes; NULL removes it. There is one per world: setting a second one is refused with
+/* Sets the function that is called; NULL removes it. There is one per world: setting a second one is refused with
  * MICA_ERROR_EXISTS. Without it, each call and delivery costs one comparison. Rejected inside a frame. Not part of hashes, snapshots
  * and clones. Threads: owner. */
 MICA_API mica_result mica_traffic_watch(mica_world *world, mica_traffic_fn fn, void *context);

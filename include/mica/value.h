@@ -12,9 +12,8 @@
  * The text is JSON. Structs are objects; an array of all fields is read too. An array of char is a string, or an array of characters if it
  * is not UTF-8 that ends with a zero byte. Constants of an enum are names, flags an array of names; values without a name are integers.
  * Real numbers are written with the fewest digits that read back as the same bits; "nan", "inf" and "-inf" are strings. An entity is
- * "#index:generation" or null, a resource "#" and the hash of its path, or null. Integers may be given as strings, decimal or
- * hexadecimal after 0x. An array with
- * fewer elements than there are sets the others to zero. A mica_text is a string, or an array of characters if it is not UTF-8. A
+ * "#index:generation" or null, a resource "#" and the hash of its path, or null. Integers may be strings, decimal or hexadecimal after 0x.
+ * An array with too few elements sets the others to zero. A mica_text is a string, or an array of characters if it is not UTF-8. A
  * mica_list is an array, and gets as many elements as the array has; fields of these that are not named are zero.
  */
 #ifndef MICA_VALUE_H
@@ -84,7 +83,7 @@ typedef struct mica_scalar {
 } mica_scalar;
 
 /* Sets a number, bool, constant, reference or text from a scalar, by the rules of mica_value_parse: what is a string there is a string here.
- * Clients that have parsed a document walk it, find members with mica_member_at, and assign. Returns what mica_value_parse returns; on error
+ * For documents that are already parsed: walk them, find members with mica_member_at, and assign. Returns what mica_value_parse returns; on error
  * the value is unchanged, and the position is 0. Threads: one per value. */
 MICA_API mica_result mica_value_assign(mica_member member, mica_scalar scalar, mica_value_error *out_error);
 
@@ -92,7 +91,7 @@ MICA_API mica_result mica_value_assign(mica_member member, mica_scalar scalar, m
  * be NULL, which one, and what was expected. Threads: any. */
 MICA_API mica_result mica_value_check(mica_member member, mica_value_error *out_error);
 
-/* Sets a value to what it starts with: the initial values of its fields, and zero for others. On failure it is unchanged:
+/* Sets a value to the initial values of its fields, and fields without one to zero. On failure it is unchanged:
  * MICA_ERROR_MEMORY, or MICA_ERROR_INVALID for no member or one that is read-only. Does not call the construct function of a component.
  * Threads: one per value. */
 MICA_API mica_result mica_value_reset(mica_member member);
@@ -106,9 +105,9 @@ MICA_API mica_result mica_value_reset(mica_member member);
  * Threads: reader. */
 MICA_API size_t mica_entity_write_json(const mica_world *world, mica_entity entity, char *text, size_t capacity);
 
-/* Changes an entity as a text says. Components that it does not have are added, with their default values for fields that the text does
- * not name; components and fields that the text does not name stay as they are; null removes a component, an array replaces all instances.
- * With "disabled", all other components are enabled. On error nothing changes, and `out_error`, which may be NULL, says where the text is
+/* Applies a text to an entity. Components that it does not have are added, with default values for fields that the text does not name.
+ * Other components and fields that the text does not name stay as they are. null removes a component, an array replaces all instances.
+ * "disabled" enables all components that it does not list. On error nothing changes, and `out_error`, which may be NULL, says where the text is
  * wrong: MICA_ERROR_INVALID, or MICA_ERROR_DEAD, MICA_ERROR_MEMORY, or what else the flush returned. Flushes the world; rejected while
  * recording. Threads: owner. */
 MICA_API mica_result mica_entity_parse_json(mica_world *world, mica_entity entity, const char *text,

@@ -30,9 +30,9 @@ typedef struct mica_world_def {
      * using one in the wrong world is detected. Clones and resumed worlds have the number of the original. Generations of entities
      * have 16 bits then. 0: none. */
     uint32_t handle_space;
-    /* Values outside the ranges of their fields (mica_attributes) are reported when C code writes them; they are written all the same.
-     * Values passed to create and set are checked by the call or the flush, values that a system writes in place after the system has
-     * run, and all other values by mica_world_check_ranges. False: writes are not checked, which costs nothing. */
+    /* Reports values that C code writes outside the ranges of their fields (mica_attributes), but does not refuse them. Values passed to
+     * create and set are checked by the call or the flush, values that a system writes in place after the system has run, and all other
+     * values by mica_world_check_ranges. False: writes are not checked, which costs nothing. */
     bool check_ranges;
 } mica_world_def;
 
