@@ -226,7 +226,8 @@ mica_result mica_after_frame(mica_world *world, mica_after_frame_fn fn, void *co
     if (!flow)
         return MICA_ERROR_MEMORY;
     if (fn && flow->after_frame)
-        return micap_fail(world, MICA_ERROR_EXISTS, (mica_location){0}, "after_frame: the world has such a function");
+        return micap_fail(world, MICA_ERROR_EXISTS, (mica_location){0},
+                          "after_frame: the world already has a function; remove it first");
     flow->after_frame = fn;
     flow->after_frame_context = fn ? context : NULL;
     return MICA_OK;

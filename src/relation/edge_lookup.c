@@ -211,7 +211,8 @@ mica_edges mica_edges_turn(const mica_pool *pool, mica_entity center, uint32_t s
     if (pool->stamp == stamp)
         return begin_sources(pool, center);
     micap_fail(pool->world, MICA_ERROR_INVALID, no_location,
-               "edges: an iteration over %s went on after edges were added or removed: defer the changes",
+               "edges: the loop over edges of %s ends, because edges were added or removed in it: call mica_defer "
+               "before the loop",
                pool->type->type.name);
     return none;
 }

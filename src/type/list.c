@@ -277,8 +277,8 @@ mica_result mica_list_replace_type(mica_list *list, const mica_type *element, ui
 mica_result mica_list_remove_type(mica_list *list, const mica_type *element, uint32_t position, uint32_t count)
 {
     uint32_t before = mica_list_count(list);
-    if (!fits(__func__, list, element) ||
-        MICAP_INVALID(NULL, position > before || count > before - position, position, "must be that of an element"))
+    if (!fits(__func__, list, element) || MICAP_INVALID(NULL, position > before || count > before - position, position,
+                                                        "must be the position of an element"))
         return MICA_ERROR_INVALID;
     return count == before ? assign(list, element, NULL, 0) : replace(list, element, position, count, NULL, 0);
 }

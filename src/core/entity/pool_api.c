@@ -181,8 +181,9 @@ static bool can_add(mica_pool *pool, mica_entity entity)
     if (pool->kind == MICAP_POOL_TAG ||
         (!pool->next && !pool->type->type.many && micap_pool_row(pool, entity) != MICAP_ROW_NONE)) {
         micap_fail(world, MICA_ERROR_EXISTS, no_place, "pool %s: %s", pool->type->type.name,
-                   pool->kind == MICAP_POOL_TAG ? "a tag has no instances: use mica_add"
-                                                : "the entity has one, and it is not described with .many = true");
+                   pool->kind == MICAP_POOL_TAG
+                       ? "a tag has no instances: use mica_add"
+                       : "the entity has an instance already: describe it with .many = true for several");
         return false;
     }
     return true;

@@ -120,9 +120,10 @@ static bool check_instances(mica_world *world, const mica_query_def *def, const 
                micap_type_of(def->instances_of)->type.many && !micap_type_of(def->instances_of)->type.relation &&
                !def->compare;
     if (!fine)
-        micap_fail(world, MICA_ERROR_INVALID, def->location,
-                   "%s: it shows the instances of %s, which must be a pool for many that it asks for, without an order",
-                   name, component_name(def->instances_of));
+        micap_fail(
+            world, MICA_ERROR_INVALID, def->location,
+            "%s: .instances_of is %s: this must be a pool with .many that a term requires, and .compare must be NULL",
+            name, component_name(def->instances_of));
     return fine;
 }
 

@@ -186,7 +186,7 @@ static bool may_use(const mica_stream *stream, const micap_running_job *job, boo
     const char *label = job->system->def.name;
     if (job->sequence == MICAP_SEQUENCE_NONE) {
         micap_fail(stream->world, MICA_ERROR_REFUSED, location,
-                   "stream %s: system %s can't %s it inside a parallel for, because nothing has an order there",
+                   "stream %s: system %s can't %s it inside a parallel for, because calls have no order there",
                    stream->name, label, verb);
         return false;
     }

@@ -94,7 +94,8 @@ mica_result mica_traffic_watch(mica_world *world, mica_traffic_fn fn, void *cont
     if (flow->is_stepping)
         return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "traffic_watch: refused inside a frame");
     if (fn && world->traffic)
-        return micap_fail(world, MICA_ERROR_EXISTS, (mica_location){0}, "traffic_watch: the world has such a function");
+        return micap_fail(world, MICA_ERROR_EXISTS, (mica_location){0},
+                          "traffic_watch: the world already has a function; remove it first");
     skip_streams(world);
     flow->traffic = (micap_traffic_watch){fn, context};
     world->traffic = fn ? &flow->traffic : NULL;

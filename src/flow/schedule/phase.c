@@ -73,7 +73,7 @@ static mica_result check(micap_flow *flow, const mica_phase_def *def)
     if (mica_phase_find(world, def->name) != MICA_PHASE_NONE)
         return micap_fail(world, MICA_ERROR_EXISTS, location, "phase %s: another phase has this name", def->name);
     if (!micap_phase_find_id(flow, def->beside))
-        return micap_fail(world, MICA_ERROR_UNKNOWN, location, "phase %s: the phase to put it beside does not exist",
+        return micap_fail(world, MICA_ERROR_UNKNOWN, location, "phase %s: the phase in .beside does not exist",
                           def->name);
     return MICA_OK;
 }
