@@ -207,7 +207,7 @@ MICA_API void mica_query_destroy(mica_query *query);
 
 /* Starts an iteration. CHANGED and ADDED refer to changes since the previous iteration of this query began; in the first one everything
  * counts as changed and added.
- * Threads: reader. At a time, one iteration of a query with CHANGED, ADDED or order_by, and 64 of one with terms about other entities. */
+ * Threads: reader; of a query with CHANGED, ADDED or order_by only one iteration at a time, of one with terms about other entities 64. */
 MICA_API mica_view mica_query_begin(mica_query *query);
 
 /* Like mica_query_begin, but CHANGED and ADDED mean since the given mark (mica_world_mark). Threads: as above, reader. */

@@ -17,13 +17,13 @@
  *     added Position         has it, and it was added since then; needs .track_added
  *     disabled Position      has it, disabled
  *
- *     Planet($planet)                 about a variable; an entity is $this, $variable, a name or path, #index:generation, * (each) or _ (any)
+ *     Planet($planet)                 tests a variable; an entity is $this, $variable, a name or path, #index:generation, * (each) or _ (any)
  *     DockedTo($this, $planet)        an edge of a relation; provides its fields to read, if it has some
  *     Position(up PartOf)             of the nearest ancestor; also down, cascade, self up, and $planet up PartOf
- *     Position(up mica_child_of)      of the nearest parent in the hierarchy (mica/hierarchy.h), or their parents, that has one
+ *     Position(up mica_child_of)      of the nearest ancestor in the hierarchy (mica/hierarchy.h) that has one
  *     Health.points < 10              has it, and the field has such a value; also <=, >, >=, = and !=, with a number, true, false or an entity
  *     Title.words = "old \"Bob\""     the same for text, in which a backslash stands before quotation marks and backslashes
- *     Health.points($planet) < 10     about a variable
+ *     Health.points($planet) < 10     the field of a variable
  *
  * A name with other characters than letters, digits, '_', '.' and ':', or one that is the same as a word above, is put in double quotes.
  */

@@ -31,7 +31,7 @@ typedef struct mica_traffic {
     mica_traffic_kind kind;
     const char
         *name; /* of the stream, of the type of a message, of the requests, of the observer; "" of a user event */
-    mica_event_kind event;    /* of a user event, or that the observer is told */
+    mica_event_kind event;    /* of a user event, or that the observer receives */
     mica_component component; /* of such an event; 0: none */
     mica_entity entity;       /* that gets the message, asked first, or is the first of the event; nil: none, or all */
     uint64_t key;             /* of the requests */

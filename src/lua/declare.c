@@ -170,7 +170,7 @@ static void take_options(lua_State *state, micap_lua_function *function)
     if (take_option(state, "every")) {
         int64_t every = 0;
         if (!micap_lua_integer(state, -1, &every) || every < 0 || every > UINT32_MAX)
-            luaL_error(state, "every is a number of frames");
+            luaL_error(state, "every must be a number of frames");
         function->every_frames = (uint32_t)every;
         lua_pop(state, 1);
     }
