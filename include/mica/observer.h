@@ -61,7 +61,7 @@ typedef struct mica_observer_def {
     mica_event_kind event;
     mica_component component; /* 0 for DESTROY, MATCH and UNMATCH, and for user events with any component */
     /* Lists that replace `event` and `component` if they are not empty: the observer is called for each event of each
-     * component, but for DESTROY once per entity. */
+     * component; for DESTROY, once per entity. */
     const mica_event_kind *events;
     uint32_t event_count;
     const mica_component *components;
