@@ -8,8 +8,8 @@
  * A saver has its own copy of the world on its own thread, which follows the original by deltas (mica/delta.h). The owner only
  * pays for encoding what changed; assembling, compressing, writing and syncing happen on the other thread. The file contains the
  * world as it was when the save began, and is written crash-safely like mica_save. A saver needs the memory of a second world.
- * Like mica_save, a saver saves the state of the world, so that a loaded world continues exactly, unless the save began while recorded changes
- * waited, or .skip_state is set. Taking the state visits all rows of the world once; skip it if beginning a save takes too long.
+ * Like mica_save, a saver saves the state of the world, so that a loaded world continues exactly, unless the world was not at rest when the
+ * save began (mica_state_take), or .skip_state is set. Taking the state visits all rows of the world once; skip it if beginning a save takes too long.
  *
  * Components with functions of their own, a construct function included, need a rule in the def (mica/rule.h); if a rule has a recipe, it also needs
  * both functions. With .skip_without_rule the others are not saved.
