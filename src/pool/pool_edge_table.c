@@ -23,6 +23,7 @@ uint32_t micap_edge_table_slot(const mica_pool *pool, uint32_t row)
 void micap_edge_table_enter(mica_pool *pool, uint32_t row)
 {
     micap_pool_edges *edges = pool->edges;
+    MICAP_ASSERT((edges->used + 1ull) * 3 <= edges->slot_count * 2ull, "room was made for the row");
     uint32_t slot = home_of_row(pool, row);
     while (edges->slots[slot])
         slot = (slot + 1) & (edges->slot_count - 1);
