@@ -4,7 +4,7 @@
  *
  *     Position where[1000];
  *     mica_entity crowd[1000];
- *     mica_create_many(world, 1000, (mica_value[]){MICA_COLUMN(Position, where), MICA_WITH(Walking)}, 2, crowd);
+ *     mica_create_many(world, 1000, (mica_value[]){MICA_COLUMN(Position, where), MICA_WITH(Speed, {1.5f}), MICA_WITH(Walking)}, 3, crowd);
  *     mica_add_all_tag(wounded, Fleeing);                    to every entity that the query `wounded` matches
  *     mica_destroy_many(world, crowd, 1000);
  */
@@ -16,8 +16,9 @@
 
 MICA_BEGIN
 
-/* Creates `count` entities with these components. The data of a value is an array of `count` elements that becomes a column;
- * NULL means the default value for all. `out_entities` may be NULL. Threads: owner, or a system. */
+/* Creates `count` entities with these components. The data of MICA_COLUMN is an array of `count` elements that becomes a column. All
+ * entities get copies of the one value of MICA_WITH; NULL means the default value for all. `out_entities` may be NULL.
+ * Threads: owner, or a system. */
 MICA_API mica_result mica_create_many(mica_world *world, uint32_t count, const mica_value *columns,
                                       uint32_t column_count, mica_entity *out_entities);
 

@@ -27,9 +27,14 @@ MICA_BEGIN
 /* A component and its value. If data is NULL, the default value is used: constructed, or zero. */
 typedef struct mica_value {
     mica_component component;
-    uint32_t size_bytes; /* size of the data, checked against the component; 0 skips the check */
+    uint32_t
+        size_bytes; /* size of one value, checked against the component; 0 skips the check. May have MICA_VALUE_FOR_ALL in it. */
     const void *data;
 } mica_value;
+
+/* In size_bytes: the data is one value, which all entities get, also where an array is expected (mica/bulk.h, mica/batch.h). MICA_WITH
+ * sets it. */
+#define MICA_VALUE_FOR_ALL 0x80000000u
 
 /* Creates an entity with these components, in any order, each at most once. Returns nil on error. Threads: owner. */
 MICA_API mica_entity mica_create_id(mica_world *world, const mica_value *values, uint32_t count);
@@ -210,10 +215,10 @@ MICA_END
 /* MICA_WITH(T, {value}), or MICA_WITH(T) for the default value and for tags. */
 #define MICA_WITH(...) MICA_JOIN_(MICA_WITH_, MICA_ONE_OR_MORE_(__VA_ARGS__))(__VA_ARGS__)
 #define MICA_WITH_1(T) {MICA_ID(T), 0, NULL}
-#define MICA_WITH_2(T, ...) {MICA_ID(T), sizeof(T), &(const T)__VA_ARGS__}
+#define MICA_WITH_2(T, ...) {MICA_ID(T), (uint32_t)sizeof(T) | MICA_VALUE_FOR_ALL, &(const T)__VA_ARGS__}
 /* MICA_FROM(T, pointer) copies the value from a variable. */
 #define MICA_FROM(T, pointer) {MICA_ID(T), sizeof(T), (const T *){(pointer)}}
-#define MICA_VALUE_(T, ...) ((mica_value)MICA_WITH_2(T, __VA_ARGS__))
+#define MICA_VALUE_(T, ...) ((mica_value){MICA_ID(T), sizeof(T), &(const T)__VA_ARGS__})
 
 /* mica_create(world) or mica_create(world, MICA_WITH(...), ...) */
 #define mica_create(...) MICA_JOIN_(MICA_CREATE_, MICA_ONE_OR_MORE_(__VA_ARGS__))(__VA_ARGS__)

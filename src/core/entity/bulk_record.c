@@ -1,5 +1,6 @@
 #include "core/entity/bulk_record.h"
 
+#include "core/entity/create_rows.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "mica/component.h"
@@ -44,7 +45,7 @@ static void pick_values(mica_value *values, const mica_value *columns, uint32_t 
     for (uint32_t i = 0; i < column_count; ++i) {
         const mica_type *type = columns[i].data ? mica_component_type(columns[i].component) : NULL;
         values[i] = columns[i];
-        if (type)
+        if (type && !micap_is_for_all(&columns[i]))
             values[i].data = (const char *)columns[i].data + (size_t)row * type->size_bytes;
     }
 }

@@ -6,6 +6,7 @@
 #include "core/storage/component_set.h"
 #include "base/handle_range.h"
 #include "core/storage/rivals.h"
+#include "core/storage/row_batch.h"
 #include "core/storage/split_row.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"
@@ -75,7 +76,32 @@ static const mica_value *value_of(const mica_value *values, uint32_t count, mica
     return NULL;
 }
 
-static bool fill_column(mica_world *world, const micap_column *column, void *to, uint32_t count, const char *data)
+/* Fills raw values with copies of one. False: all are raw again. */
+static bool repeat_value(const micap_type *type, char *to, const char *value, uint32_t count)
+{
+    const size_t bytes = type->type.size_bytes;
+    if (!type->type.copy) {
+        micap_repeat_value(to, value, bytes, count);
+        return true;
+    }
+    for (uint32_t i = 0; i < count; ++i)
+        if (!micap_values_copy(type, to + i * bytes, value, 1)) {
+            micap_values_destruct(type, to, i);
+            return false;
+        }
+    return true;
+}
+
+/* Fills raw values with those of an array, copies of one value, or the default if there is no data. False: all are raw again. */
+static bool make_values(const micap_type *type, char *to, uint32_t count, const char *data, bool is_for_all)
+{
+    if (!data)
+        return micap_values_construct(type, to, count);
+    return is_for_all ? repeat_value(type, to, data, count) : micap_values_copy(type, to, data, count);
+}
+
+static bool fill_column(mica_world *world, const micap_column *column, void *to, uint32_t count, const char *data,
+                        bool is_for_all)
 {
     switch (column->companion) {
     case MICAP_COMPANION_ENABLED: memset(to, 1, count); return true;
@@ -87,7 +113,7 @@ static bool fill_column(mica_world *world, const micap_column *column, void *to,
     case MICAP_COMPANION_LEAF: memset(to, 0, (size_t)count * column->bytes); return true;
     case MICAP_COMPANION_NONE: break;
     }
-    if (data ? micap_values_copy(column->type, to, data, count) : micap_values_construct(column->type, to, count))
+    if (make_values(column->type, to, count, data, is_for_all))
         return true;
     return micap_fail_value(world, column->type);
 }
@@ -101,9 +127,11 @@ static bool fill_rows(mica_world *world, micap_row spot, uint32_t count, const m
     for (uint32_t i = 0; i < archetype->column_count; ++i) {
         const micap_column *column = &archetype->columns[i];
         const mica_value *value = value_of(values, value_count, column->component, &at);
-        const char *data = value && value->data ? (const char *)value->data + first * column->bytes : NULL;
+        bool is_for_all = value && micap_is_for_all(value);
+        const char *data =
+            value && value->data ? (const char *)value->data + (is_for_all ? 0 : first * column->bytes) : NULL;
         void *to = micap_chunk_value(spot.chunk, i, spot.row);
-        if (fill_column(world, column, to, count, data))
+        if (fill_column(world, column, to, count, data, is_for_all))
             continue;
         while (i-- > 0)
             micap_values_destruct(archetype->columns[i].type, micap_chunk_value(spot.chunk, i, spot.row), count);
@@ -113,9 +141,10 @@ static bool fill_rows(mica_world *world, micap_row spot, uint32_t count, const m
         const micap_type *type = micap_type_of(values[i].component);
         const char *data = values[i].data;
         bool is_split = type->leaves && !micap_is_pooled(type->id) && (data || type->initial);
+        size_t stride = micap_is_for_all(&values[i]) ? 0 : type->type.size_bytes;
         for (uint32_t row = 0; is_split && row < count; ++row)
             micap_row_scatter((micap_row){spot.chunk, spot.row + row}, type,
-                              data ? data + (first + row) * type->type.size_bytes : NULL);
+                              data ? data + (first + row) * stride : NULL);
     }
     return true;
 }

@@ -19,10 +19,16 @@ bool micap_has_pooled(const mica_value *values, uint32_t count);
 /* What rows are created from. */
 typedef struct micap_creation {
     micap_archetype *archetype; /* of the values: see micap_archetype_of_values */
-    const mica_value *values;   /* arrays; NULL data is the default */
+    const mica_value *values;   /* arrays, or one value for all; NULL data is the default */
     uint32_t value_count;
     uint32_t period; /* the arrays have that many elements, and row i gets element i % period */
 } micap_creation;
+
+/* Whether the data is one value for all rows, not an array. */
+static inline bool micap_is_for_all(const mica_value *value)
+{
+    return (value->size_bytes & MICA_VALUE_FOR_ALL) != 0;
+}
 
 /* Creates `count` entities with their rows in chunks and in pools: all of them, or none and false with a report. Their rows in chunks
  * are consecutive and begin at `out_first`. Runs no hooks. */

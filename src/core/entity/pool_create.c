@@ -183,7 +183,8 @@ static bool make_all(mica_world *world, const micap_creation *what, const mica_e
 {
     for (uint32_t i = 0; i < what->value_count; ++i) {
         mica_pool *pool = pool_of_value(world, &what->values[i]);
-        if (!pool || make_values(world, pool, (source){what->values[i].data, what->period}, entities, count))
+        source from = {what->values[i].data, micap_is_for_all(&what->values[i]) ? 1 : what->period};
+        if (!pool || make_values(world, pool, from, entities, count))
             continue;
         while (i-- > 0)
             if ((pool = pool_of_value(world, &what->values[i])))

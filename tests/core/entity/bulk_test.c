@@ -185,6 +185,112 @@ START_TEST(many_are_looked_up_at_once_in_every_kind_of_pool)
 }
 END_TEST
 
+typedef struct Spread { uint32_t left, right; } Spread;
+MICA_COMPONENT_WITH(Spread, (.split = true), left, right)
+
+typedef mica_result creates(mica_world *world, uint32_t count, const mica_value *columns, uint32_t column_count);
+
+static mica_result create_at_once(mica_world *world, uint32_t count, const mica_value *columns, uint32_t column_count)
+{
+    return mica_create_many(world, count, columns, column_count, entities);
+}
+
+static mica_result create_by_recording(mica_world *world, uint32_t count, const mica_value *columns,
+                                       uint32_t column_count)
+{
+    mica_defer(world);
+    mica_result result = mica_create_many(world, count, columns, column_count, entities);
+    mica_result flushed = mica_flush(world);
+    return result == MICA_OK ? flushed : result;
+}
+
+static mica_result create_by_batch(mica_world *world, uint32_t count, const mica_value *columns, uint32_t column_count)
+{
+    mica_batch *batch;
+    mica_result result = mica_batch_begin(world, &(mica_batch_group){count, column_count, columns, 0}, 1, &batch);
+    if (result != MICA_OK)
+        return result;
+    mica_batch_entities(batch, entities);
+    return mica_batch_commit(batch, NULL, 0);
+}
+
+static creates *const ways_to_create[] = {create_at_once, create_by_recording, create_by_batch};
+
+START_TEST(one_value_is_for_all_entities)
+{
+    static const uint32_t counts[] = {1, 2, 7, 3000};
+    for (uint32_t i = 0; i < COUNT_OF(counts) * COUNT_OF(ways_to_create); ++i) {
+        uint32_t count = counts[i / COUNT_OF(ways_to_create)];
+        mica_world *world = open_world_of_small_chunks(&heard);
+        Text text = text_make("all");
+        for (uint32_t k = 0; k < count; ++k)
+            numbers[k].value = k;
+        const mica_value columns[] = {MICA_COLUMN(Number, numbers),
+                                      MICA_WITH(Mass, {5}),
+                                      MICA_WITH(Spread, {6, 7}),
+                                      MICA_WITH(Mapped, {8}),
+                                      MICA_WITH(Direct, {9}),
+                                      MICA_WITH(Hashed, {10}),
+                                      {MICA_ID(Text), (uint32_t)sizeof text | MICA_VALUE_FOR_ALL, &text}};
+        ck_assert_int_eq(ways_to_create[i % COUNT_OF(ways_to_create)](world, count, columns, COUNT_OF(columns)),
+                         MICA_OK);
+        ck_assert_int_eq(texts_alive, (int)count + 1);
+        text_drop(&text);
+        for (uint32_t k = 0; k < count; ++k) {
+            mica_entity entity = entities[k];
+            ck_assert_uint_eq(mica_get(world, entity, Number)->value, k);
+            ck_assert(mica_get(world, entity, Mass)->value == 5);
+            ck_assert_uint_eq(*mica_get_field(world, entity, Spread, right), 7);
+            ck_assert_uint_eq(mica_get(world, entity, Mapped)->value, 8);
+            ck_assert_uint_eq(mica_get(world, entity, Direct)->value, 9);
+            ck_assert_uint_eq(mica_get(world, entity, Hashed)->value, 10);
+            ck_assert_str_eq(mica_get(world, entity, Text)->characters, "all");
+        }
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
+START_TEST(one_value_that_can_not_be_copied_for_all_creates_none)
+{
+    mica_world *world = open_world_of_small_chunks(&heard);
+    Text text = text_make("all");
+    uint64_t before = mica_world_hash(world);
+    texts_allowed = 60;
+    const mica_value column = {MICA_ID(Text), (uint32_t)sizeof text | MICA_VALUE_FOR_ALL, &text};
+    ck_assert_int_eq(mica_create_many(world, 100, &column, 1, entities), MICA_ERROR_MEMORY);
+    texts_allowed = 1000;
+    ck_assert_uint_gt(forget_reports(&heard), 0);
+    ck_assert_msg(texts_alive == 1 && mica_world_hash(world) == before, "%d are left", texts_alive);
+    text_drop(&text);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(functions_for_one_entity_take_a_value_for_all)
+{
+    mica_world *world = open_world(&heard);
+    const mica_value list[] = {MICA_WITH(Number, {3}), MICA_WITH(Spread, {1, 2}), MICA_WITH(Mapped, {4})};
+    for (uint32_t i = 0; i < 4; ++i) { /* each way twice: what it learns the first time is used the second time */
+        if (i % 2)
+            mica_defer(world);
+        mica_entity entity = mica_create(world, MICA_WITH(Mass, {1}));
+        for (uint32_t k = 0; k < 2 * COUNT_OF(list); ++k)
+            ck_assert(mica_set_id(world, entity, list[k % COUNT_OF(list)]));
+        ck_assert_int_eq(mica_flush(world), MICA_OK);
+        ck_assert_uint_eq(mica_get(world, entity, Number)->value, 3);
+        ck_assert_uint_eq(mica_get(world, entity, Mapped)->value, 4);
+    }
+    mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
+    ck_assert_int_eq(mica_add_all_id(query, (mica_value)MICA_WITH(Direct, {5})), MICA_OK);
+    ck_assert_uint_eq(mica_get(world, mica_query_first(query), Direct)->value, 5);
+    const mica_value wrong = {MICA_ID(Number), 3 | MICA_VALUE_FOR_ALL, numbers};
+    ck_assert_int_eq(mica_create_many(world, 5, &wrong, 1, NULL), MICA_ERROR_INVALID);
+    expect_report(&heard, MICA_ERROR_INVALID, "a value of 3 bytes was given");
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(a_component_is_added_to_all_that_a_query_shows)
 {
     mica_world *world = open_world_of_small_chunks(&heard);
@@ -616,10 +722,12 @@ TEST_SUITE(bulk, changing_all_is_the_same_as_one_by_one, clearing_frees_slots_as
            many_are_created_with_whole_columns, creating_many_is_the_same_as_one_by_one,
            none_and_plain_ones_can_be_created_too, freed_slots_are_used_again_by_many, owned_columns_are_copied,
            destroying_many_passes_over_the_dead_and_repetitions, many_are_looked_up_at_once,
-           many_are_looked_up_at_once_in_every_kind_of_pool, a_component_is_added_to_all_that_a_query_shows,
-           a_component_is_removed_from_all_that_a_query_shows, an_owned_value_is_copied_for_each_that_a_query_shows,
-           all_that_a_query_shows_are_destroyed, bulk_changes_are_recorded_for_each_entity,
-           recorded_bulk_changes_of_what_no_entity_has_are_reported, destroying_many_can_be_recorded,
-           bulk_mistakes_change_nothing, a_sealed_world_adds_where_every_archetype_exists,
-           adding_to_no_entities_creates_no_archetype, creating_many_in_vain_hands_out_no_handles,
-           destroying_many_while_recording_passes_over_repetitions, a_variable_is_added_to_all_that_a_query_shows)
+           many_are_looked_up_at_once_in_every_kind_of_pool, one_value_is_for_all_entities,
+           one_value_that_can_not_be_copied_for_all_creates_none, functions_for_one_entity_take_a_value_for_all,
+           a_component_is_added_to_all_that_a_query_shows, a_component_is_removed_from_all_that_a_query_shows,
+           an_owned_value_is_copied_for_each_that_a_query_shows, all_that_a_query_shows_are_destroyed,
+           bulk_changes_are_recorded_for_each_entity, recorded_bulk_changes_of_what_no_entity_has_are_reported,
+           destroying_many_can_be_recorded, bulk_mistakes_change_nothing,
+           a_sealed_world_adds_where_every_archetype_exists, adding_to_no_entities_creates_no_archetype,
+           creating_many_in_vain_hands_out_no_handles, destroying_many_while_recording_passes_over_repetitions,
+           a_variable_is_added_to_all_that_a_query_shows)

@@ -462,12 +462,13 @@ static void note_without_memory(faults *faults)
     diary = (struct diary){0};
     diary.base = mica_create(world);
     monitor(world, &diary, MICA_MONITOR(note_match, MICA_READ(Heat)));
-    mica_create(world, MICA_WITH(Heat, {1}));
+    Heat heat[30] = {0};
+    const mica_value column = {MICA_ID(Heat), sizeof *heat, heat};
+    mica_create_id(world, &column, 1); /* the list is known then */
     mica_world_trim(world);
     diary.text[0] = '\0';
-    Heat heat[30] = {0};
     faults_begin(faults);
-    bool created = mica_create_many(world, 30, &(mica_value){MICA_ID(Heat), sizeof *heat, heat}, 1, NULL) == MICA_OK;
+    bool created = mica_create_many(world, 30, &column, 1, NULL) == MICA_OK;
     bool failed = faults_end(faults);
     ck_assert(created || failed);
     ck_assert_int_eq(forget_reports(&faults->heard) != 0, failed);
