@@ -61,7 +61,8 @@ MICA_API bool mica_batch_next(mica_batch *batch, mica_batch_run *run);
  * Then applies what was recorded meanwhile and returns the result of that. Threads: owner. */
 MICA_API mica_result mica_batch_commit(mica_batch *batch, const mica_component *order, uint32_t order_count);
 
-/* Ends the batch and removes everything it created. Hooks do not run. Threads: owner. */
+/* Ends the batch and removes everything it created. Hooks do not run. This and the function above are refused with a report inside a hook
+ * of the batch. Threads: owner. */
 MICA_API void mica_batch_cancel(mica_batch *batch);
 
 MICA_END

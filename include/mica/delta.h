@@ -62,7 +62,8 @@ typedef struct mica_sender_def {
  * sender serves any number of receivers. Threads: owner. */
 MICA_API mica_sender *mica_sender_create(mica_world *world, const mica_sender_def *def);
 
-/* Destroys the encoder. Call this before destroying the world. NULL is a no-op. Threads: owner. */
+/* Destroys the encoder. Call this before destroying the world. NULL is a no-op. Refused with a report inside mica_delta_encode.
+ * Threads: owner. */
 MICA_API void mica_sender_destroy(mica_sender *sender);
 
 /* An encoded delta. The bytes belong to the sender and are valid until it encodes again. */
@@ -96,7 +97,8 @@ typedef struct mica_replica_def {
  * runs out or a rule is invalid. Threads: owner. */
 MICA_API mica_replica *mica_replica_create(mica_world *world, const mica_replica_def *def);
 
-/* Destroys the replica; its entities stay. Call this before destroying the world. NULL is a no-op. Threads: owner. */
+/* Destroys the replica; its entities stay. Call this before destroying the world. NULL is a no-op. Refused with a report inside
+ * mica_delta_apply, for example in a hook. Threads: owner. */
 MICA_API void mica_replica_destroy(mica_replica *replica);
 
 /* Applies a delta. A delta that is not newer than the replica is ignored. Errors, with a report:

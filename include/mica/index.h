@@ -59,8 +59,8 @@ typedef struct mica_index_def {
  * the def, or if memory runs out. Rejected inside systems. Threads: owner. */
 MICA_API mica_index *mica_index_create(mica_world *world, const mica_index_def *def);
 
-/* Destroys an index. Indexes that remain are destroyed with the world. Refused with a report while a system has it in its .uses.
- * NULL is a no-op. Threads: owner. */
+/* Destroys an index. Indexes that remain are destroyed with the world. Refused with a report while a system has it in its .uses,
+ * and inside mica_grid_each over it. NULL is a no-op. Threads: owner. */
 MICA_API void mica_index_destroy(mica_index *index);
 
 /* Returns an index of the field at this offset of a component, for code that uses an index if there is one. Returns NULL if there is none,
@@ -187,7 +187,8 @@ typedef struct mica_grid_loop {
 /* Visits every entity of the grid with its neighbours within the radius, also those that have none, cell by cell, which is much faster
  * than single searches. On several threads the function is called for different entities at the same time, so it must write only what
  * belongs to its entity. Inside a system, changes can't be recorded in the function, unless .one_thread is set. Returns
- * MICA_ERROR_MEMORY if memory for neighbours ran out, for the entities that were skipped. Threads: owner; inside a system, the system's own. */
+ * MICA_ERROR_MEMORY if memory for neighbours ran out, for the entities that were skipped. The function can't update, refresh or destroy the
+ * grid, which is refused with a report. Threads: owner; inside a system, the system's own. */
 MICA_API mica_result mica_grid_each(const mica_index *grid, const mica_grid_loop *loop);
 
 /* Lists the entities that match a query in random order, for agents that act one after the other. The order depends only on the generator

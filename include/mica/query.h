@@ -160,7 +160,8 @@ static inline mica_node mica_any(void)
 }
 
 /* Returns a negative number, zero or a positive number if a sorts before, with or after b. It must order any two values,
- * including NaN: with an inconsistent function, the order of the rows is arbitrary. */
+ * including NaN: with an inconsistent function, the order of the rows is arbitrary. It must not change the world; in
+ * mica_query_sort_rows and mica_pool_sort, changes are recorded and applied afterwards. */
 typedef int (*mica_compare_fn)(const void *a, const void *b, void *context);
 
 typedef struct mica_query_def {
@@ -202,7 +203,8 @@ typedef struct mica_query_def {
  * NULL query matches nothing. Threads: owner. */
 MICA_API mica_query *mica_query_create(mica_world *world, const mica_query_def *def);
 
-/* Destroys a query, while no loop over it is open. NULL is a no-op. Rejected with a report inside a system that is not exclusive. Threads: owner. */
+/* Destroys a query. A loop over it that is open continues, unless 64 other queries are destroyed in it. NULL is a no-op. Refused with a report
+ * inside a system that is not exclusive, and for a query of a system. Threads: owner. */
 MICA_API void mica_query_destroy(mica_query *query);
 
 /* Starts an iteration. CHANGED and ADDED refer to changes since the previous iteration of this query began; in the first one everything

@@ -53,7 +53,8 @@ MICA_API mica_world *mica_world_create(const mica_world_def *def);
 extern MICA_API mica_world *mica_private_world_create(const mica_world_def *def);
 
 /* Destroys all entities (remove hooks and destructors run), queries and command buffers, then the world. NULL is a no-op. Refused with a
- * report inside a frame, a hook, an observer or a handler of messages or requests. Threads: owner. */
+ * report inside a frame, a hook, an observer, a handler of messages or requests, or another function that Mica calls. Leave loops over
+ * its queries first. Threads: owner. */
 MICA_API void mica_world_destroy(mica_world *world);
 
 /* Destroys every entity; keeps components, queries, hooks and memory. Old handles stay invalid. Slots are freed in a fixed order,

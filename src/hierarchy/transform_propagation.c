@@ -20,7 +20,7 @@ void micap_transforms_free(micap_hierarchy *hierarchy)
     micap_transform_nodes_free(hierarchy->world, &transforms->nodes);
     micap_transform_nodes_free(hierarchy->world, &transforms->spare);
     MICAP_RELEASE_ARRAY(&hierarchy->world->memory, transforms->slices, transforms->slice_capacity);
-    mica_query_destroy(transforms->query);
+    micap_query_free(transforms->query);
     micap_release(&hierarchy->world->memory, transforms, sizeof *transforms, MICAP_ARRAY_ALIGNMENT);
     hierarchy->transforms = NULL;
     hierarchy->relinked = NULL;

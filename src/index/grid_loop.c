@@ -1,6 +1,7 @@
 /* All entities of a grid with their neighbours, cell by cell. */
 #include "base/argument.h"
 #include "core/query/query.h"
+#include "core/world/callback.h"
 #include "core/world/report.h"
 #include "index/grid_search.h"
 #include "index/index_read.h"
@@ -74,11 +75,16 @@ mica_result mica_grid_each(const mica_index *index, const mica_grid_loop *loop)
         MICAP_INVALID(world, loop->query && loop->query->world != world, loop->query, "is a query of another world"))
         return MICA_ERROR_INVALID;
     visit visit = {.world = world, .grid = grid, .loop = loop};
+    atomic_uint *loop_count = (atomic_uint *)(uintptr_t)&index->loop_count;
+    atomic_fetch_add_explicit(loop_count, 1, memory_order_relaxed);
+    micap_calls_begin(world);
     uint32_t jobs = grid->count / ENTRIES_PER_JOB + 1, grain = grid->cell_count / jobs + 1;
     if (!loop->one_thread && jobs > 1 && micap_index_has_workers(world))
         mica_parallel_for(world, grid->cell_count, grain, visit_cells, &visit);
     else
         visit_cells(0, grid->cell_count, &visit);
+    micap_calls_end(world);
+    atomic_fetch_sub_explicit(loop_count, 1, memory_order_relaxed);
     if (atomic_load_explicit(&visit.is_short, memory_order_relaxed))
         return micap_fail_memory(world, "neighbours of a grid");
     return MICA_OK;

@@ -588,7 +588,7 @@ mica_result mica_index_update(mica_index *index)
     if (MICAP_MISSING(NULL, index))
         return MICA_ERROR_INVALID;
     mica_world *world = index->head.world;
-    if (micap_refuse_inside(world, "index_update") != MICA_OK)
+    if (micap_refuse_inside(world, "index_update") != MICA_OK || micap_index_is_looped(index, "index_update"))
         return MICA_ERROR_REFUSED;
     if (world->hook_depth)
         return refuse_in_hook(index, "index_update");
@@ -630,6 +630,8 @@ mica_result mica_index_refresh(mica_index *index, mica_entity entity)
     mica_world *world = index->head.world;
     if (world->hook_depth)
         return refuse_in_hook(index, "index_refresh");
+    if (micap_index_is_looped(index, "index_refresh"))
+        return MICA_ERROR_REFUSED;
     const micap_thread_context *here = micap_thread_context_of(world);
     if (here)
         micap_check_access(world, entity, index->head.component, true);

@@ -1,6 +1,7 @@
 #include "index/world_index.h"
 
 #include "base/argument.h"
+#include "core/query/query.h"
 #include "core/world/report.h"
 #include "index/index_update.h"
 #include "index/key_search.h"
@@ -31,7 +32,7 @@ static void free_index(mica_index *index)
     MICAP_RELEASE_ARRAY(memory, index->changes, index->change_capacity);
     micap_mark_log_remove(&index->head.world->mark_logs, &index->marks);
     MICAP_RELEASE_ARRAY(memory, index->marks.entities, index->marks.capacity);
-    mica_query_destroy(index->query);
+    micap_query_free(index->query);
     if (index->name)
         micap_release(memory, index->name, strlen(index->name) + 1, MICAP_ARRAY_ALIGNMENT);
     pthread_mutex_destroy(&index->lock);
@@ -202,12 +203,21 @@ mica_index *mica_index_of_field_id(mica_world *world, mica_component component, 
     return NULL;
 }
 
+bool micap_index_is_looped(const mica_index *index, const char *what)
+{
+    if (!atomic_load_explicit(&index->loop_count, memory_order_relaxed))
+        return false;
+    micap_fail(index->head.world, MICA_ERROR_REFUSED, index->location, "%s: %s: refused inside mica_grid_each", what,
+               index->name);
+    return true;
+}
+
 void mica_index_destroy(mica_index *index)
 {
     if (!index)
         return;
     mica_world *world = index->head.world;
-    if (micap_refuse_inside(world, "index_destroy") != MICA_OK)
+    if (micap_refuse_inside(world, "index_destroy") != MICA_OK || micap_index_is_looped(index, "index_destroy"))
         return;
     uint32_t users = micap_index_user_count(world, index);
     if (users) {

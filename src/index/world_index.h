@@ -20,6 +20,7 @@
 #include "index/text_keys.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 struct mica_index {
     micap_index_head head; /* first: see flow/schedule/index_use.h */
@@ -35,6 +36,7 @@ struct mica_index {
     micap_field_source sources[MICAP_INDEX_FIELDS_MAX];
     uint32_t source_count;
 
+    atomic_uint loop_count;      /* of mica_grid_each that run */
     pthread_mutex_t lock;        /* for updates, which systems that start at the same time ask for */
     mica_version seen;           /* what has a stamp of at most this version is in the index */
     uint64_t update;             /* counts updates that changed something */
@@ -49,6 +51,9 @@ struct mica_index {
     micap_sorted_keys keys; /* of one field, */
     micap_grid grid;        /* or of a grid */
 };
+
+/* Whether mica_grid_each runs, with a report: its function can't change or destroy the index. */
+bool micap_index_is_looped(const mica_index *index, const char *what);
 
 /* Empties an index, which is rebuilt by its next update. */
 void micap_index_reset(mica_index *index);

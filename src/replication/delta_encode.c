@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/hash.h"
 #include "core/storage/rows.h"
+#include "core/world/callback.h"
 #include "core/world/report.h"
 #include "core/world/world_hash.h"
 #include "pool/pool_rows.h"
@@ -25,6 +26,7 @@ struct mica_sender {
     micap_delta_rules rules;
     bool skips_without_rule;
     bool has_state;
+    bool is_encoding;       /* functions of the program can't destroy it */
     mica_version stateless; /* of the last delta that had no state, although it should; 0: none */
     bool is_foreign;        /* values are in the other byte order than those of this machine */
     char *instance;         /* room for a recipe */
@@ -673,6 +675,8 @@ mica_result mica_delta_encode(mica_sender *sender, mica_version base, mica_delta
     sender->bytes.count = 0;
     sender->bytes.failed = sender->contents.failed = false;
     sender->unknown = sender->refused = NULL;
+    sender->is_encoding = true;
+    micap_calls_begin(world);
     put_header(sender);
     put_tables(sender);
     for (uint32_t i = 0; i < world->pools.count; ++i) {
@@ -689,6 +693,8 @@ mica_result mica_delta_encode(mica_sender *sender, mica_version base, mica_delta
     put_links(sender);
     if (sender->has_state)
         put_state(sender);
+    micap_calls_end(world);
+    sender->is_encoding = false;
     if (sender->unknown)
         return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "delta: " MICAP_NO_RULE,
                           sender->unknown->type.name);
@@ -758,6 +764,11 @@ void mica_sender_destroy(mica_sender *sender)
 {
     if (!sender)
         return;
+    if (sender->is_encoding) {
+        micap_fail(sender->world, MICA_ERROR_REFUSED, (mica_location){0},
+                   "sender_destroy: refused inside a rule, while a delta is encoded");
+        return;
+    }
     micap_memory *memory = &sender->world->memory;
     MICAP_RELEASE_ARRAY(memory, sender->excluded, sender->excluded_capacity);
     micap_delta_rules_free(sender->world, &sender->rules);

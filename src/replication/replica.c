@@ -2,6 +2,7 @@
 
 #include "base/argument.h"
 #include "core/events/hooks.h"
+#include "core/world/callback.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"
 #include "mica/entity.h"
@@ -81,6 +82,11 @@ void mica_replica_destroy(mica_replica *replica)
 {
     if (!replica)
         return;
+    if (replica->is_applying) {
+        micap_fail(replica->world, MICA_ERROR_REFUSED, (mica_location){0},
+                   "replica_destroy: refused inside a hook or a rule, while a delta is applied");
+        return;
+    }
     micap_memory *memory = &replica->world->memory;
     micap_replica_unlist(replica);
     free_tables(memory, replica->tables, replica->tables_count, replica->tables_capacity);
@@ -128,6 +134,8 @@ mica_result mica_delta_apply(mica_replica *replica, const void *bytes, size_t by
             "delta: the world restored a snapshot from before the last delta: restore one from after it, or "
             "start again with a new replica in an empty world");
     micap_delta_work work = {.world = world, .replica = replica};
+    replica->is_applying = true;
+    micap_calls_begin(world);
     result = micap_delta_read(&work, bytes, byte_count);
     if (result == MICA_OK && work.base > replica->version)
         result = micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
@@ -136,5 +144,7 @@ mica_result mica_delta_apply(mica_replica *replica, const void *bytes, size_t by
     if (result == MICA_OK && work.version > replica->version)
         result = apply(&work);
     micap_delta_work_free(&work);
+    micap_calls_end(world);
+    replica->is_applying = false;
     return result;
 }

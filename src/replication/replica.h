@@ -40,6 +40,7 @@ struct mica_replica {
     uint64_t applied_count; /* deltas, in the history that the tables below are from */
     uint64_t world_count;   /* the same of the world: another after it restored a snapshot from before the last delta */
     bool mapped;
+    bool is_applying; /* a delta: functions of the program can't destroy it */
     uint32_t index_limit;
     mica_version version;
     micap_delta_rules rules;

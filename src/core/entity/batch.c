@@ -31,7 +31,8 @@ struct mica_batch {
     uint32_t group_count;
     uint32_t entity_count;
     uint32_t column_count;
-    uint32_t depth; /* of micap_callback_begin */
+    uint32_t depth;     /* of micap_callback_begin */
+    bool is_committing; /* its hooks run */
 };
 
 static size_t bytes_of(uint64_t group_count, uint64_t column_count)
@@ -428,11 +429,22 @@ static void run_hooks(mica_batch *batch, const mica_component *order, uint32_t o
             announce_to_all(batch, pools->all[i]->type->id);
 }
 
+/* A hook can't end the batch that calls it. */
+static mica_result refuse_in_hook(const mica_batch *batch, const char *what)
+{
+    return batch->is_committing ? micap_fail(batch->world, MICA_ERROR_REFUSED, (mica_location){0},
+                                             "%s: refused inside a hook of the batch", what)
+                                : MICA_OK;
+}
+
 mica_result mica_batch_commit(mica_batch *batch, const mica_component *order, uint32_t order_count)
 {
     if (MICAP_MISSING(NULL, batch) || MICAP_MISSING_ARRAY(batch->world, order, order_count))
         return MICA_ERROR_INVALID;
+    if (refuse_in_hook(batch, "batch_commit") != MICA_OK)
+        return MICA_ERROR_REFUSED;
     mica_world *world = batch->world;
+    batch->is_committing = true;
     run_hooks(batch, order, order_count);
     micap_callback_end(world, batch->depth);
     free_batch(batch);
@@ -442,7 +454,7 @@ mica_result mica_batch_commit(mica_batch *batch, const mica_component *order, ui
 void mica_batch_cancel(mica_batch *batch)
 {
     MICAP_IMMEDIATE_CHANGE(batch ? batch->world : NULL);
-    if (MICAP_MISSING(NULL, batch))
+    if (MICAP_MISSING(NULL, batch) || refuse_in_hook(batch, "batch_cancel") != MICA_OK)
         return;
     mica_world *world = batch->world;
     ++world->structure;

@@ -1,6 +1,7 @@
 /* The functions of mica/pool.h: what only pools can do. */
 #include "base/argument.h"
 #include "core/world/access_check.h"
+#include "core/world/callback.h"
 #include "core/events/hooks.h"
 #include "core/entity/pool_component.h"
 #include "core/entity/pool_create.h"
@@ -398,9 +399,11 @@ mica_result mica_pool_sort(mica_pool *pool, mica_compare_fn compare, void *conte
             "pool %s: it can't be sorted: there must be a compare function, and an index that is not direct",
             pool->type->type.name);
     ++world->structure;
-    return micap_pool_sort_rows(pool, compare, context, micap_version(world))
-               ? MICA_OK
-               : micap_fail_memory(world, pool->type->type.name);
+    uint32_t depth = micap_callback_begin(world);
+    bool done = micap_pool_sort_rows(pool, compare, context, micap_version(world));
+    micap_callback_end(world, depth);
+    micap_hooks_end(world);
+    return done ? MICA_OK : micap_fail_memory(world, pool->type->type.name);
 }
 
 /* Finds the pools of a group; false with a report. */

@@ -529,7 +529,7 @@ void micap_pattern_free(mica_query *query)
         micap_search_free(pattern->searches[i]);
     MICAP_RELEASE_ARRAY(memory, pattern->searches, pattern->search_capacity);
     for (uint32_t i = pattern->node_count; i-- > 0;)
-        mica_query_destroy(pattern->nodes[i].query);
+        micap_query_free(pattern->nodes[i].query);
     if (pattern->names)
         micap_release(memory, pattern->names, pattern->name_bytes, 1);
     if (pattern->conditions)

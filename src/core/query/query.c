@@ -5,6 +5,7 @@
 #include "core/query/query_join_fast.h"
 
 #include "base/argument.h"
+#include "base/call_location.h"
 #include "base/assert.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
@@ -520,22 +521,107 @@ uint32_t mica_query_terms(const mica_query *query, mica_term *out_terms, uint32_
     return query->term_count;
 }
 
-void mica_query_destroy(mica_query *query)
+/* Nothing tells when a loop is left, so that a query can be destroyed inside its loop. The memory of destroyed queries is kept until the
+ * structure of the world has changed, after which mica_view_next ends every loop without a look at the query. While the structure stays the
+ * same, that of the last few is kept, and of these only the newest if they are large. */
+enum { RETIRED_MAX = 64, RETIRED_BYTES_MAX = 4 << 20 };
+
+static size_t bytes_of(const mica_query *query)
 {
-    if (!query || micap_refuse_inside(query->world, "query_destroy") != MICA_OK)
-        return;
+    return sizeof *query + query->match_capacity * sizeof *query->archetypes + query->chunk_list.capacity +
+           ((size_t)query->order_capacity + query->order_scratch_capacity) * sizeof *query->order;
+}
+
+static void sweep(mica_world *world, bool all)
+{
+    micap_queries *queries = world->queries;
+    size_t bytes = 0;
+    uint32_t count = 0;
+    for (mica_query **link = &queries->retired; *link;) {
+        mica_query *query = *link;
+        bytes += bytes_of(query);
+        bool is_over = query->retired_structure != world->structure || count >= RETIRED_MAX ||
+                       (count && bytes > RETIRED_BYTES_MAX);
+        if (!all && (!is_over || query->hold_count)) {
+            ++count;
+            link = &query->retired;
+            continue;
+        }
+        *link = query->retired;
+        release(query);
+    }
+}
+
+void micap_queries_sweep(mica_world *world)
+{
+    sweep(world, false);
+}
+
+static void unlist(mica_query *query)
+{
     micap_queries *queries = query->world->queries;
     mica_query *last = queries->all[--queries->count];
     queries->all[query->index] = last;
     last->index = query->index;
+}
+
+void micap_query_keep(mica_query *query)
+{
+    if (query)
+        query->is_of_system = true;
+}
+
+void micap_query_free(mica_query *query)
+{
+    if (!query)
+        return;
+    unlist(query);
     release(query);
+}
+
+static bool is_retired(const mica_world *world, const mica_query *query)
+{
+    const mica_query *retired = world->queries->retired;
+    while (retired && retired != query)
+        retired = retired->retired;
+    return retired != NULL;
+}
+
+bool micap_query_is_there(const mica_world *world, const mica_query *query)
+{
+    for (uint32_t i = 0; i < world->queries->count; ++i)
+        if (world->queries->all[i] == query)
+            return true;
+    return is_retired(world, query);
+}
+
+void mica_query_destroy(mica_query *query)
+{
+    if (!query || micap_refuse_inside(query->world, "query_destroy") != MICA_OK)
+        return;
+    mica_world *world = query->world;
+    if (query->is_of_system || is_retired(world, query)) {
+        micap_fail(world, MICA_ERROR_REFUSED, micap_place_of_call(query->location), "query_destroy: %s: %s",
+                   query->name, query->is_of_system ? "it belongs to a system" : "it was destroyed before");
+        return;
+    }
+    if (!MICAP_LOAD(&query->has_begun, MICAP_RELAXED) && !query->hold_count) {
+        micap_query_free(query);
+        return;
+    }
+    unlist(query);
+    query->retired_structure = world->structure;
+    query->retired = world->queries->retired;
+    world->queries->retired = query;
+    sweep(world, false);
 }
 
 void micap_queries_free(mica_world *world)
 {
+    sweep(world, true);
     while (world->queries->count) {
         mica_query *last = world->queries->all[world->queries->count - 1];
-        mica_query_destroy(last->owner ? last->owner : last);
+        micap_query_free(last->owner ? last->owner : last);
     }
     MICAP_RELEASE_ARRAY(&world->memory, world->queries->all, world->queries->capacity);
 }

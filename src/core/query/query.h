@@ -128,8 +128,13 @@ struct mica_query {
     uint64_t signature;                /* of components that must be there, */
     uint64_t banned;                   /* and of those that must not */
     mica_version last_mark;
-    uint32_t index; /* in the world's list of queries */
-    uint64_t id;    /* unique among all queries of this world, destroyed ones included */
+    uint32_t index;             /* in the world's list of queries */
+    uint32_t hold_count;        /* functions that use it after they called the program */
+    bool is_of_system;          /* which destroys it */
+    bool has_begun;             /* a loop over it */
+    mica_query *retired;        /* of one that was destroyed: the next older one that was, */
+    uint64_t retired_structure; /* and the structure of the world at that time */
+    uint64_t id;                /* unique among all queries of this world, destroyed ones included */
     char *name;
     mica_location location;
 
@@ -152,12 +157,26 @@ typedef struct micap_queries {
     mica_query **all;
     uint32_t count;
     uint32_t capacity;
-    uint64_t made; /* so far */
+    uint64_t made;       /* so far */
+    mica_query *retired; /* the newest of those that were destroyed, and that a loop may still use */
+    uint32_t retired_count;
 } micap_queries;
 
 /* Adds a new archetype to all queries that it matches. False if memory is short: no query has it then. */
 bool micap_queries_announce(mica_world *world, micap_archetype *archetype);
 void micap_queries_free(mica_world *world);
+
+/* Makes a query the property of a system: the program can't destroy it. NULL is a no-op. */
+void micap_query_keep(mica_query *query);
+
+/* Destroys a query that no loop of the program uses, at once. NULL is a no-op. */
+void micap_query_free(mica_query *query);
+
+/* Whether a query exists, or was destroyed and its memory is still there. */
+bool micap_query_is_there(const mica_world *world, const mica_query *query);
+
+/* Frees destroyed queries that no loop can use, because the structure of the world has changed since. */
+void micap_queries_sweep(mica_world *world);
 
 /* Whether the component of the term must be there. */
 static inline bool micap_access_demands(mica_access access)

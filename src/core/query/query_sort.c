@@ -4,6 +4,8 @@
 #include "base/call_location.h"
 #include "core/query/pattern.h"
 #include "core/entity/pool_component.h"
+#include "core/events/hooks.h"
+#include "core/world/callback.h"
 #include "core/world/report.h"
 #include "core/world/stale_pointers.h"
 #include "core/world/world.h"
@@ -343,7 +345,12 @@ mica_result mica_query_sort_rows(mica_query *query, mica_component component, mi
         if (!reserve_sorting(query, query->archetypes[match]))
             return micap_fail_memory(world, "sort_rows");
     ++world->structure;
+    uint32_t depth = micap_callback_begin(world);
+    ++query->hold_count; /* by the compare function it can be destroyed */
     for (uint32_t match = 0; match < query->match_count; ++match)
         sort_archetype(query, query->archetypes[match], &how);
+    --query->hold_count;
+    micap_callback_end(world, depth);
+    micap_hooks_end(world);
     return MICA_OK;
 }

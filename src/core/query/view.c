@@ -10,6 +10,7 @@
 #include "core/query/query_join.h"
 #include "core/query/query_join_fast.h"
 #include "core/query/view.h"
+#include "core/world/callback.h"
 #include "core/world/report.h"
 #include "core/storage/pool_lookup.h"
 #include "core/storage/rows.h"
@@ -42,6 +43,8 @@ static mica_view begin(mica_query *query, mica_version since)
     memcpy(view.private_.components, query->ready_components, sizeof query->ready_components);
     const micap_thread_context *here = micap_thread_context_of(query->world);
     view.private_.version = here ? here->version : 0;
+    if (MICAP_UNLIKELY(!MICAP_LOAD(&query->has_begun, MICAP_RELAXED)))
+        MICAP_STORE(&query->has_begun, true, MICAP_RELAXED);
     if (query->compare && !micap_query_sort(query)) {
         micap_fail_memory(query->world, query->name);
         view.private_.query = NULL;
@@ -119,6 +122,12 @@ static MICAP_COLD bool next_special(mica_view *view, mica_query *query)
         return false;
     }
     if (view->private_.structure != view->world->structure) {
+        if (!micap_query_is_there(view->world, query)) {
+            micap_fail(view->world, MICA_ERROR_REFUSED, micap_place_of_call((mica_location){0}),
+                       "a query was destroyed inside its loop, and then the structure of the world changed: the loop "
+                       "ends here");
+            return false;
+        }
         micap_fail(view->world, MICA_ERROR_REFUSED, micap_place_of_call(query->location),
                    "%s: the structure of the world changed inside the loop, which ends here; call mica_defer "
                    "before the loop and mica_flush after it",
@@ -630,6 +639,9 @@ void mica_query_each(mica_query *query, mica_each_fn fn, void *context)
 {
     if (MICAP_MISSING(NULL, query) || MICAP_MISSING(query->world, fn))
         return;
+    mica_world *world = query->world;
+    ++query->hold_count;
+    micap_calls_begin(world);
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
         void *columns[MICA_TERMS_MAX];
         micap_view_fill_columns(&view, columns);
@@ -640,4 +652,6 @@ void mica_query_each(mica_query *query, mica_each_fn fn, void *context)
                     columns[term] = (char *)columns[term] + query->term_bytes[term];
         }
     }
+    micap_calls_end(world);
+    --query->hold_count;
 }

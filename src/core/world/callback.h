@@ -2,6 +2,7 @@
 #ifndef MICAP_CORE_WORLD_CALLBACK_H
 #define MICAP_CORE_WORLD_CALLBACK_H
 
+#include "core/world/thread_context.h"
 #include "core/world/world.h"
 
 /* Call these before and after a callback. While it runs, changes through the world are recorded; micap_hooks_end applies them. If the
@@ -18,6 +19,19 @@ static inline void micap_callback_end(mica_world *world, uint32_t depth)
     --world->hook_depth;
     world->recording_depth = depth;
     world->hooks_recorded |= !micap_recording_is_empty(&world->deferred.recording);
+}
+
+/* Call these before and after a function of the program that may change the world at once: it can't destroy it. */
+static inline void micap_calls_begin(mica_world *world)
+{
+    if (!micap_thread_context_of(world))
+        ++world->frame_depth;
+}
+
+static inline void micap_calls_end(mica_world *world)
+{
+    if (!micap_thread_context_of(world))
+        --world->frame_depth;
 }
 
 #endif

@@ -198,6 +198,7 @@ size_t mica_world_trim(mica_world *world)
         micap_rows_fit(world, world->archetypes.by_id[i]);
     }
     micap_chunks_sweep(world);
+    micap_queries_sweep(world);
     micap_pools_trim(world);
     micap_hooks_end(world);
     micap_modules_trim(world);

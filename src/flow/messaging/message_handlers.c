@@ -156,7 +156,7 @@ static void remove_list(micap_messages *messages, micap_handler_list *list)
         micap_system_remove(messages->world, list->system);
     if (--list->mailbox->list_count == 0)
         micap_mailbox_remove(list->mailbox);
-    mica_query_destroy(list->query);
+    micap_query_free(list->query);
     free_list(messages, list);
 }
 

@@ -460,7 +460,7 @@ micap_monitor *micap_monitor_create(mica_world *world, const mica_observer_def *
         return NULL;
     micap_monitor *fresh = micap_allocate_zeroed(&world->memory, sizeof *fresh, MICAP_ARRAY_ALIGNMENT);
     if (!fresh) {
-        mica_query_destroy(query);
+        micap_query_free(query);
         micap_fail_memory(world, "monitor");
         return NULL;
     }
@@ -481,7 +481,7 @@ void micap_monitor_destroy(mica_world *world, micap_monitor *monitor, bool is_wo
         micap_release(&world->memory, at, sizeof *at, MICAP_ARRAY_ALIGNMENT);
     }
     if (!is_world_ending)
-        mica_query_destroy(monitor->query);
+        micap_query_free(monitor->query);
     release_notes(world, monitor);
     micap_release(&world->memory, monitor, sizeof *monitor, MICAP_ARRAY_ALIGNMENT);
 }

@@ -7,6 +7,7 @@
 #include "core/query/query_join.h"
 #include "core/storage/rows.h"
 #include "core/world/access_check.h"
+#include "core/query/query.h"
 #include "core/world/report.h"
 #include "flow/messaging/existing_matches.h"
 #include "flow/messaging/monitor.h"
@@ -118,7 +119,7 @@ static void release_memory(mica_world *world, micap_observer *observer)
 
 static void release_observer(mica_world *world, micap_observer *observer)
 {
-    mica_query_destroy(observer->filter);
+    micap_query_free(observer->filter);
     if (observer->monitor)
         micap_monitor_destroy(world, observer->monitor, false);
     release_memory(world, observer);

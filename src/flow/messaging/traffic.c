@@ -1,6 +1,7 @@
 #include "flow/messaging/traffic.h"
 
 #include "base/argument.h"
+#include "core/world/callback.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "flow/messaging/stream.h"
@@ -17,7 +18,11 @@ const char *mica_traffic_kind_name(mica_traffic_kind kind)
 
 void micap_traffic_tell(mica_world *world, const mica_traffic *traffic)
 {
+    if (!world->traffic) /* the function has removed itself */
+        return;
+    micap_calls_begin(world);
     world->traffic->fn(traffic, world->traffic->context);
+    micap_calls_end(world);
 }
 
 /* Questions of requests are told when they are handled. */

@@ -212,7 +212,7 @@ void micap_system_free(micap_flow *flow, micap_system *system)
         if (system->buffers[i])
             micap_commands_unpark(system->buffers[i]);
     MICAP_RELEASE_ARRAY(&world->memory, system->buffers, system->buffer_capacity);
-    mica_query_destroy(system->query);
+    micap_query_free(system->query);
     free_def(world, &system->def);
     micap_release(&world->memory, system, sizeof *system, MICAP_CACHE_LINE);
 }
@@ -249,6 +249,7 @@ static micap_system *create_system(micap_flow *flow, const mica_system_def *def,
         micap_system_free(flow, system);
         return NULL;
     }
+    micap_query_keep(system->query);
     system->view = def->view;
     system->each = def->each;
     system->columns = def->columns;
