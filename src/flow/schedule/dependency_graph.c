@@ -167,8 +167,7 @@ static bool build_order(builder *build)
         if (flow->systems[i]->def.phase == phase->id && !flow->systems[i]->is_removed)
             members[count++] = flow->systems[i];
     micap_order_constraints constraints = {0};
-    bool done =
-        reserve_order(build, count) && micap_order_constraints_collect(flow->world, members, count, &constraints);
+    bool done = reserve_order(build, count) && micap_order_constraints_collect(flow, members, count, &constraints);
     if (done) {
         uint32_t placed = micap_order_sort(&constraints, count, waiting, order);
         MICAP_ASSERT(placed == count, "systems that form a cycle are refused when they are added");

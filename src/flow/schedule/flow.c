@@ -40,6 +40,7 @@ static void free_flow(mica_world *world, void *state)
         micap_system_free(flow, flow->systems[i]);
     MICAP_RELEASE_ARRAY(&world->memory, flow->phases, flow->phase_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flow->systems, flow->system_capacity);
+    micap_system_names_free(flow);
     MICAP_RELEASE_ARRAY(&world->memory, flow->first_rows, flow->first_row_capacity);
     micap_release(&world->memory, flow, sizeof *flow, MICAP_CACHE_LINE);
 }

@@ -29,6 +29,7 @@
 
 #include "core/world/module.h"
 #include "flow/schedule/listener.h"
+#include "flow/schedule/system_names.h"
 #include "mica/frame.h"
 #include "mica/traffic.h"
 
@@ -52,6 +53,7 @@ typedef struct micap_flow {
     struct micap_system **systems; /* in the order they were added */
     uint32_t system_count;
     uint32_t system_capacity;
+    micap_system_names names;
     uint32_t next_id;
     uint64_t systems_version;    /* rises when systems are added, replaced or removed */
     struct micap_phase **phases; /* in the order they run */

@@ -31,14 +31,6 @@ micap_system *micap_system_find_number(const micap_flow *flow, uint32_t number)
     return NULL;
 }
 
-static micap_system *find_name(const micap_flow *flow, const char *name)
-{
-    for (uint32_t i = 0; flow && i < flow->system_count; ++i)
-        if (!flow->systems[i]->is_removed && strcmp(flow->systems[i]->def.name, name) == 0)
-            return flow->systems[i];
-    return NULL;
-}
-
 static bool is_singleton(mica_component component)
 {
     return micap_type_of(component)->type.storage == MICA_STORAGE_SINGLETON;
@@ -122,7 +114,7 @@ static mica_result check(micap_flow *flow, const mica_system_def *def, micap_sys
     if (!micap_phase_find_id(flow, def->phase) ||
         (def->phase == MICAP_PHASE_MESSAGES) != (kind == MICAP_SYSTEM_OF_MAILBOX))
         return fail(world, MICA_ERROR_UNKNOWN, def, "there is no such phase");
-    const micap_system *namesake = find_name(flow, def->name);
+    const micap_system *namesake = micap_system_find_name(flow, def->name);
     if (namesake && namesake != replaced)
         return fail(world, MICA_ERROR_EXISTS, def, "another system has this name");
     for (uint32_t i = 0; i < def->use_count; ++i)
@@ -287,7 +279,11 @@ mica_system micap_system_add(mica_world *world, const mica_system_def *def, mica
     if (!system)
         return none;
     flow->systems[flow->system_count] = system;
-    if (micap_order_has_cycle(flow, flow->systems, flow->system_count + 1)) {
+    bool is_entered = micap_system_names_add(flow, system);
+    if (!is_entered)
+        micap_fail_memory(world, "system");
+    if (!is_entered || micap_order_fails(flow, system)) {
+        micap_system_names_rebuild(flow);
         micap_system_free(flow, system);
         return none;
     }
@@ -332,10 +328,17 @@ mica_result micap_system_replace(mica_world *world, mica_system system, const mi
     while (flow->systems[index] != old)
         ++index;
     flow->systems[index] = fresh;
-    if (micap_order_has_cycle(flow, flow->systems, flow->system_count)) {
+    bool is_entered = micap_system_names_add(flow, fresh);
+    if (!is_entered)
+        result = micap_fail_memory(world, "system");
+    micap_system_names_rebuild(flow);
+    if (is_entered && micap_order_has_cycle(flow, flow->systems, flow->system_count))
+        result = MICA_ERROR_INVALID;
+    if (result != MICA_OK) {
         flow->systems[index] = old;
+        micap_system_names_rebuild(flow);
         micap_system_free(flow, fresh);
-        return MICA_ERROR_INVALID;
+        return result;
     }
     fresh->id = old->id;
     fresh->frame.system = system;
@@ -405,6 +408,7 @@ void micap_systems_free_removed(micap_flow *flow)
         micap_system_free(flow, system);
     }
     flow->system_count = kept;
+    micap_system_names_rebuild(flow);
     for (uint32_t i = 0; i < flow->phase_count; ++i) /* it contains pointers to freed systems */
         micap_dependency_graph_free(flow, flow->phases[i]);
 }
@@ -426,7 +430,7 @@ mica_system mica_system_find(const mica_world *world, const char *name)
 {
     if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, name))
         return (mica_system){0};
-    const micap_system *found = find_name(micap_flow_get(world), name);
+    const micap_system *found = micap_system_find_name(micap_flow_get(world), name);
     return found ? found->frame.system : (mica_system){0};
 }
 

@@ -37,6 +37,7 @@ typedef struct micap_system {
 
     mica_system_def def; /* with copies of all that it points to */
     uint32_t id;
+    uint32_t place; /* in the list of systems whose order is looked at */
     micap_system_kind kind;
     bool is_local;      /* accesses its own rows only */
     bool is_single;     /* never runs on two workers at once */

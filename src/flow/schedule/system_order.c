@@ -6,12 +6,11 @@
 
 #include <stdio.h>
 
-static uint32_t find_in(micap_system *const *systems, uint32_t count, const char *name)
+/* The position of a system in a list whose systems know their places; `count` if it is not there. */
+static uint32_t find_in(const micap_flow *flow, micap_system *const *systems, uint32_t count, const char *name)
 {
-    for (uint32_t i = 0; i < count; ++i)
-        if (strcmp(systems[i]->def.name, name) == 0)
-            return i;
-    return count;
+    const micap_system *found = micap_system_find_name(flow, name);
+    return found && found->place < count && systems[found->place] == found ? found->place : count;
 }
 
 static bool add_pair(mica_world *world, micap_order_constraints *constraints, uint32_t from, uint32_t to)
@@ -22,24 +21,56 @@ static bool add_pair(mica_world *world, micap_order_constraints *constraints, ui
     return true;
 }
 
-bool micap_order_constraints_collect(mica_world *world, micap_system *const *systems, uint32_t count,
+/* Puts the pairs into the order of their first systems. */
+static bool sort_pairs(mica_world *world, uint32_t count, micap_order_constraints *constraints)
+{
+    size_t bytes = constraints->count * sizeof *constraints->pairs;
+    struct micap_order_pair *old = bytes ? micap_allocate(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT) : NULL;
+    if ((bytes && !old) ||
+        !MICAP_RESERVE(&world->memory, constraints->firsts, &constraints->first_capacity, (uint64_t)count + 1)) {
+        micap_release(&world->memory, old, bytes, MICAP_ARRAY_ALIGNMENT);
+        return false;
+    }
+    uint32_t *firsts = constraints->firsts, first = 0;
+    memset(firsts, 0, (count + (size_t)1) * sizeof *firsts);
+    for (uint32_t i = 0; i < constraints->count; ++i)
+        ++firsts[constraints->pairs[i].from];
+    for (uint32_t i = 0, own; i <= count; ++i, first += own) {
+        own = firsts[i];
+        firsts[i] = first;
+    }
+    if (bytes)
+        memcpy(old, constraints->pairs, bytes);
+    for (uint32_t i = 0; i < constraints->count; ++i)
+        constraints->pairs[firsts[old[i].from]++] = old[i];
+    for (uint32_t i = count; i-- > 0;) /* each is where the next one begins */
+        firsts[i + 1] = firsts[i];
+    firsts[0] = 0;
+    micap_release(&world->memory, old, bytes, MICAP_ARRAY_ALIGNMENT);
+    return true;
+}
+
+bool micap_order_constraints_collect(micap_flow *flow, micap_system *const *systems, uint32_t count,
                                      micap_order_constraints *out)
 {
     for (uint32_t i = 0; i < count; ++i)
+        systems[i]->place = i;
+    for (uint32_t i = 0; i < count; ++i)
         for (uint32_t j = 0; j < MICA_SYSTEM_ORDERS_MAX; ++j) {
             const char *before = systems[i]->def.before[j], *after = systems[i]->def.after[j];
-            uint32_t later = before ? find_in(systems, count, before) : count;
-            uint32_t earlier = after ? find_in(systems, count, after) : count;
-            if ((later < count && !add_pair(world, out, i, later)) ||
-                (earlier < count && !add_pair(world, out, earlier, i)))
+            uint32_t later = before ? find_in(flow, systems, count, before) : count;
+            uint32_t earlier = after ? find_in(flow, systems, count, after) : count;
+            if ((later < count && !add_pair(flow->world, out, i, later)) ||
+                (earlier < count && !add_pair(flow->world, out, earlier, i)))
                 return false;
         }
-    return true;
+    return sort_pairs(flow->world, count, out);
 }
 
 void micap_order_constraints_free(mica_world *world, micap_order_constraints *constraints)
 {
     MICAP_RELEASE_ARRAY(&world->memory, constraints->pairs, constraints->capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, constraints->firsts, constraints->first_capacity);
     *constraints = (micap_order_constraints){0};
 }
 
@@ -64,9 +95,8 @@ uint32_t micap_order_sort(const micap_order_constraints *constraints, uint32_t c
         waiting[i] = UINT32_MAX;
         out_order[placed++] = i;
         uint32_t next = i + 1;
-        for (uint32_t j = 0; j < constraints->count; ++j)
-            if (constraints->pairs[j].from == i && --waiting[constraints->pairs[j].to] == 0 &&
-                constraints->pairs[j].to < next)
+        for (uint32_t j = constraints->firsts[i]; j < constraints->firsts[i + 1]; ++j)
+            if (--waiting[constraints->pairs[j].to] == 0 && constraints->pairs[j].to < next)
                 next = constraints->pairs[j].to;
         i = next;
     }
@@ -112,7 +142,7 @@ static bool phase_has_cycle(micap_flow *flow, mica_phase phase, micap_system *co
         for (uint32_t i = 0; i < count; ++i)
             if (systems[i]->def.phase == phase && !systems[i]->is_removed)
                 members[member_count++] = systems[i];
-        if (!micap_order_constraints_collect(world, members, member_count, &constraints)) {
+        if (!micap_order_constraints_collect(flow, members, member_count, &constraints)) {
             micap_fail_memory(world, "system");
         } else {
             has_cycle = micap_order_sort(&constraints, member_count, waiting, order) < member_count;
@@ -135,7 +165,7 @@ static uint32_t index_of_phase(const micap_flow *flow, mica_phase phase)
     return index;
 }
 
-/* Whether before or after contradict the order of phases. */
+/* Whether before or after of these systems contradict the order of phases. */
 static bool contradicts_phases(const micap_flow *flow, micap_system *const *systems, uint32_t count)
 {
     for (uint32_t i = 0; i < count; ++i) {
@@ -144,10 +174,10 @@ static bool contradicts_phases(const micap_flow *flow, micap_system *const *syst
         for (uint32_t j = 0; j < 2 * MICA_SYSTEM_ORDERS_MAX; ++j) {
             bool before = j < MICA_SYSTEM_ORDERS_MAX;
             const char *name = before ? def->before[j] : def->after[j - MICA_SYSTEM_ORDERS_MAX];
-            uint32_t other = name ? find_in(systems, count, name) : count;
-            if (other == count)
+            const micap_system *other = name ? micap_system_find_name(flow, name) : NULL;
+            if (!other)
                 continue;
-            uint32_t index = index_of_phase(flow, systems[other]->def.phase);
+            uint32_t index = index_of_phase(flow, other->def.phase);
             if (before ? index >= own : index <= own)
                 continue;
             micap_fail(flow->world, MICA_ERROR_INVALID, def->location,
@@ -160,21 +190,28 @@ static bool contradicts_phases(const micap_flow *flow, micap_system *const *syst
     return false;
 }
 
-static bool has_before_or_after(micap_system *const *systems, uint32_t count)
+static bool has_any(const char *const *names)
 {
-    for (uint32_t i = 0; i < count; ++i)
-        for (uint32_t j = 0; j < MICA_SYSTEM_ORDERS_MAX; ++j)
-            if (systems[i]->def.before[j] || systems[i]->def.after[j])
-                return true;
+    for (uint32_t i = 0; i < MICA_SYSTEM_ORDERS_MAX; ++i)
+        if (names[i])
+            return true;
     return false;
 }
 
 bool micap_order_has_cycle(micap_flow *flow, micap_system *const *systems, uint32_t count)
 {
-    if (!has_before_or_after(systems, count))
-        return false;
-    for (uint32_t i = 0; i < flow->phase_count; ++i)
+    bool is_ordered = false;
+    for (uint32_t i = 0; !is_ordered && i < count; ++i)
+        is_ordered = has_any(systems[i]->def.before) || has_any(systems[i]->def.after);
+    for (uint32_t i = 0; is_ordered && i < flow->phase_count; ++i)
         if (phase_has_cycle(flow, flow->phases[i]->id, systems, count))
             return true;
-    return contradicts_phases(flow, systems, count);
+    return is_ordered && contradicts_phases(flow, systems, count);
+}
+
+bool micap_order_fails(micap_flow *flow, micap_system *added)
+{
+    if (micap_system_names_mention(flow, added) || (has_any(added->def.before) && has_any(added->def.after)))
+        return micap_order_has_cycle(flow, flow->systems, flow->system_count + 1);
+    return contradicts_phases(flow, &added, 1);
 }

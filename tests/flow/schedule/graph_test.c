@@ -45,6 +45,45 @@ START_TEST(conflicting_systems_run_as_added_unless_told_otherwise)
 }
 END_TEST
 
+static void rest(const mica_frame *frame)
+{
+    (void)frame;
+}
+
+START_TEST(a_great_many_systems_are_ordered)
+{
+    enum { COUNT = 300 };
+    static const struct {
+        int32_t before, after; /* distance to the system that is named; 0: none */
+        uint32_t refused;      /* how many of all */
+    } rows[] = {{0, 0, 0}, {0, -1, 0},          {-1, 0, 0}, {1, 0, 0},
+                {0, 1, 0}, {-1, -2, COUNT / 3}, {1, -1, 0}, {1, 1, COUNT / 2}};
+    for (uint32_t row = 0; row < sizeof rows / sizeof *rows; ++row) {
+        reports heard;
+        mica_world *world = open_flow(&heard);
+        uint32_t refused = 0;
+        for (int32_t i = 0; i < COUNT; ++i) {
+            char name[16], before[16], after[16];
+            snprintf(name, sizeof name, "system %d", i);
+            snprintf(before, sizeof before, "system %d", i + rows[row].before);
+            snprintf(after, sizeof after, "system %d", i + rows[row].after);
+            mica_system_def def = *MICA_SYSTEM_ONCE(rest);
+            def.name = name;
+            def.before[0] = rows[row].before ? before : NULL;
+            def.after[0] = rows[row].after ? after : NULL;
+            refused += mica_system_add(world, &def).id == 0;
+            ck_assert_int_eq(mica_system_find(world, name).id != 0, forget_reports(&heard) == 0);
+        }
+        ck_assert_msg(refused == rows[row].refused, "row %u: %u are refused", row, refused);
+        mica_system_remove(world, mica_system_find(world, "system 0"));
+        ck_assert_uint_eq(mica_system_find(world, "system 0").id, 0);
+        mica_step(world, 1);
+        forget_reports(&heard);
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
 START_TEST(loops_of_before_and_after_are_refused_with_the_names_along_them)
 {
     reports heard;
@@ -323,7 +362,7 @@ START_TEST(a_thousand_systems_are_ordered)
 END_TEST
 
 TEST_SUITE(graph, conflicting_systems_run_as_added_unless_told_otherwise,
-           loops_of_before_and_after_are_refused_with_the_names_along_them,
+           loops_of_before_and_after_are_refused_with_the_names_along_them, a_great_many_systems_are_ordered,
            a_system_that_is_refused_creates_no_singleton, a_loop_of_long_names_is_told_as_far_as_there_is_room,
            an_order_that_contradicts_the_phases_is_refused, the_graph_is_shown_as_text_and_for_graphviz,
            the_graph_shows_streams_and_what_is_switched_off,
