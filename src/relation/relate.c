@@ -116,7 +116,8 @@ static bool fits(const mica_value *fields)
         uint32_t field_end = field->offset + field->element_bytes * field->count;
         end = field_end > end ? field_end : end;
     }
-    return fields->size_bytes >= end && fields->size_bytes <= type->type.fields[0].offset;
+    uint32_t bytes = fields->size_bytes & ~MICA_VALUE_FOR_ALL;
+    return bytes >= end && bytes <= type->type.fields[0].offset;
 }
 
 static bool lies_in(const mica_pool *pool, const void *at)
@@ -147,7 +148,7 @@ bool mica_relate_with_id(mica_world *world, mica_entity source, mica_value field
     micap_edge_change change = {.source = source,
                                 .target = target,
                                 .fields = fields.data,
-                                .fields_bytes = fields.size_bytes,
+                                .fields_bytes = fields.size_bytes & ~MICA_VALUE_FOR_ALL,
                                 .sets = fields.data != NULL};
     if (world->recording_depth)
         return micap_edge_record(micap_recorder(world), &change, fields.component, no_location) != NULL;
