@@ -640,7 +640,8 @@ void mica_query_each(mica_query *query, mica_each_fn fn, void *context)
     if (MICAP_MISSING(NULL, query) || MICAP_MISSING(query->world, fn))
         return;
     mica_world *world = query->world;
-    ++query->hold_count;
+    bool is_owner = !micap_thread_context_of(world); /* systems, which may run at the same time, can't destroy it */
+    query->hold_count += is_owner;
     micap_calls_begin(world);
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
         void *columns[MICA_TERMS_MAX];
@@ -653,5 +654,5 @@ void mica_query_each(mica_query *query, mica_each_fn fn, void *context)
         }
     }
     micap_calls_end(world);
-    --query->hold_count;
+    query->hold_count -= is_owner;
 }
