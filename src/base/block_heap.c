@@ -465,6 +465,8 @@ static size_t trim_shelf(shelf *of, size_t bytes)
         release_span(each);
         released += SPAN_BYTES;
     }
+    if (of->spans) /* only this one is not yet cut completely */
+        micap_pages_discard((char *)of->spans + of->spans->cut, SPAN_BYTES - of->spans->cut);
     pthread_mutex_unlock(&of->lock);
     atomic_fetch_sub_explicit(&span_bytes, released, memory_order_relaxed);
     return released;

@@ -86,6 +86,11 @@ bool micap_memory_is_default(const micap_memory *memory)
     return memory->allocator.allocate == default_allocate;
 }
 
+bool micap_memory_is_pages(const micap_memory *memory, size_t bytes, size_t alignment)
+{
+    return micap_memory_is_default(memory) && wants_pages(bytes, alignment);
+}
+
 mica_allocator micap_block_allocator(const micap_memory *memory)
 {
     return micap_memory_is_default(memory) ? (mica_allocator){allocate_block, release_block, NULL} : memory->allocator;

@@ -18,6 +18,9 @@ bool micap_memory_init(micap_memory *memory, mica_allocator allocator);
 /* Whether it is the default. */
 bool micap_memory_is_default(const micap_memory *memory);
 
+/* Whether an allocation of that size is whole pages of the system, so that parts of it can be given to micap_pages_discard. */
+bool micap_memory_is_pages(const micap_memory *memory, size_t bytes, size_t alignment);
+
 /* Not zeroed. NULL if memory is short. `bytes` may be 0. */
 void *micap_allocate(micap_memory *memory, size_t bytes, size_t alignment);
 void *micap_allocate_zeroed(micap_memory *memory, size_t bytes, size_t alignment);

@@ -66,7 +66,7 @@ static size_t first_free(const micap_region *region, uint32_t order)
     return word * 64 + (size_t)MICAP_TRAILING_ZEROS(bits[word]);
 }
 
-static micap_region *region_of(micap_arena *arena, const void *block)
+static micap_region *region_of(const micap_arena *arena, const void *block)
 {
     uint32_t low = 0, high = arena->region_count;
     while (high - low > 1) {
@@ -198,6 +198,26 @@ void micap_arena_release(micap_arena *arena, void *memory, size_t bytes)
     put(region, order, block);
 }
 
+static bool is_pages(const micap_arena *arena, const micap_region *region)
+{
+    return micap_memory_is_pages(arena->memory, bytes_of(region->order), bytes_of(region->order));
+}
+
+void micap_arena_discard(const micap_arena *arena, void *part, size_t bytes)
+{
+    if (is_pages(arena, region_of(arena, part)))
+        micap_pages_discard(part, bytes);
+}
+
+/* A huge page is in memory as a whole after its first touch, and blocks that were in use before stay there, too. */
+static void discard_free_blocks(const micap_region *region)
+{
+    for (uint32_t order = order_of(MICAP_PAGE_BYTES); order < region->order; ++order)
+        for (size_t block = 0; region->free_count[order] && block < (size_t)1 << (region->order - order); ++block)
+            if (is_free(region, order, block))
+                micap_pages_discard(region->base + block * bytes_of(order), bytes_of(order));
+}
+
 size_t micap_arena_trim(micap_arena *arena)
 {
     size_t given_back = 0;
@@ -205,6 +225,8 @@ size_t micap_arena_trim(micap_arena *arena)
     for (uint32_t i = 0; i < arena->region_count; ++i) {
         micap_region *region = &arena->regions[i];
         if (region->used_bytes) {
+            if (is_pages(arena, region))
+                discard_free_blocks(region);
             arena->regions[kept++] = *region;
             continue;
         }

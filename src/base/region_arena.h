@@ -40,7 +40,10 @@ void micap_arena_free(micap_arena *arena);
 void *micap_arena_allocate(micap_arena *arena, size_t bytes);
 void micap_arena_release(micap_arena *arena, void *block, size_t bytes);
 
-/* Releases unused regions. Returns their size. */
+/* Gives the memory of a part of a block that needs not keep its contents back to the system, where a region is pages. */
+void micap_arena_discard(const micap_arena *arena, void *part, size_t bytes);
+
+/* Releases unused regions, and gives the memory of free blocks back to the system. Returns the size of the regions. */
 size_t micap_arena_trim(micap_arena *arena);
 
 #endif

@@ -10,6 +10,7 @@
 
 #if !defined(_WIN32) && !defined(__EMSCRIPTEN__)
 #    include <sys/mman.h>
+#    include <unistd.h>
 
 #    if defined(MICA_CHECKED) && defined(__linux__)
 enum { KIND = MAP_SHARED }; /* what is leased is mapped twice */
@@ -47,6 +48,20 @@ void micap_pages_release(void *pages, size_t bytes)
     munmap(pages, bytes);
 }
 
+void micap_pages_discard(void *part, size_t bytes)
+{
+#    ifndef MICA_CHECKED
+    /* In checked builds, pages are mapped twice. */
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE); /* madvise rounds up to it, and it may be larger than ours */
+    uintptr_t begin = ((uintptr_t)part + page - 1) & ~(page - 1), end = ((uintptr_t)part + bytes) & ~(page - 1);
+    if (begin < end)
+        madvise((char *)part + (begin - (uintptr_t)part), end - begin, MADV_DONTNEED);
+#    else
+    (void)part;
+    (void)bytes;
+#    endif
+}
+
 #elif !defined(_WIN32)
 /* No virtual memory, as in WebAssembly: the heap's. */
 #    include <stdlib.h>
@@ -64,5 +79,11 @@ void micap_pages_release(void *pages, size_t bytes)
 {
     (void)bytes;
     free(pages);
+}
+
+void micap_pages_discard(void *part, size_t bytes)
+{
+    (void)part;
+    (void)bytes;
 }
 #endif

@@ -12,4 +12,8 @@ enum { MICAP_PAGE_BYTES = 4096, MICAP_HUGE_PAGE_BYTES = 2 << 20 };
 void *micap_pages_allocate(size_t bytes, size_t alignment);
 void micap_pages_release(void *pages, size_t bytes);
 
+/* Gives the memory of the pages that lie completely in a part of an allocation back to the system. The part stays allocated, and its
+ * contents are undefined from then on. A no-op where the system can't do that, and in checked builds. */
+void micap_pages_discard(void *part, size_t bytes);
+
 #endif

@@ -80,6 +80,12 @@ void micap_pages_release(void *pages, size_t bytes)
         VirtualFree(about.AllocationBase, 0, MEM_RELEASE);
 }
 
+void micap_pages_discard(void *part, size_t bytes)
+{
+    (void)part;
+    (void)bytes;
+}
+
 static int last_problem(void)
 {
     switch (GetLastError()) {

@@ -369,6 +369,22 @@ static void trim_bits(mica_pool *pool)
     pool->present_words = words;
 }
 
+/* Gives the memory of rows that are not in use back to the system. */
+static void discard_unused(const mica_pool *pool)
+{
+    bool is_in_region = is_in_arena(pool->buffer_bytes);
+    bool is_pages = is_in_region || micap_memory_is_pages(pool->memory, pool->buffer_bytes, MICAP_HUGE_PAGE_BYTES);
+    for (uint32_t i = 0; is_pages && i < pool->lane_count; ++i) {
+        const micap_pool_column *lane = &pool->lanes[i];
+        char *unused = lane->data + (size_t)pool->row_limit * lane->bytes;
+        size_t bytes = (size_t)(pool->capacity - pool->row_limit) * lane->bytes;
+        if (is_in_region)
+            micap_arena_discard(pool->index.arena, unused, bytes);
+        else
+            micap_pages_discard(unused, bytes);
+    }
+}
+
 /* When memory is short for what is smaller, it stays as it is. */
 size_t micap_pool_trim(mica_pool *pool)
 {
@@ -384,6 +400,8 @@ size_t micap_pool_trim(mica_pool *pool)
     } else {
         if (bytes_for(pool, pool->row_limit) < pool->buffer_bytes)
             resize(pool, pool->row_limit);
+        if (!pool->undo->before)
+            discard_unused(pool);
     }
     return before - micap_pool_bytes(pool);
 }

@@ -227,6 +227,15 @@ static void destroy(mica_world *world, micap_chunk *chunk)
     micap_arena_release(&world->arena, (char *)chunk - (size_t)chunk->color_lines * MICAP_CACHE_LINE, bytes);
 }
 
+void micap_chunk_discard_unused(const mica_world *world, const micap_chunk *chunk)
+{
+    size_t rows = chunk->capacity - chunk->count;
+    micap_arena_discard(&world->arena, micap_chunk_entities(chunk) + chunk->count, rows * sizeof(mica_entity));
+    for (uint32_t column = 0; column < chunk->archetype->column_count; ++column)
+        micap_arena_discard(&world->arena, micap_chunk_value(chunk, column, chunk->count),
+                            rows * micap_chunk_columns(chunk)[column].bytes);
+}
+
 const micap_chunk *micap_chunk_in_use(const mica_world *world, uint32_t number)
 {
     const micap_chunk *chunk = world->chunks.by_number[number];

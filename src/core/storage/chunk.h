@@ -166,6 +166,8 @@ micap_chunk *micap_chunk_create(mica_world *world, struct micap_archetype *arche
 const micap_chunk *micap_chunk_in_use(const mica_world *world, uint32_t number);
 /* Gives an empty chunk back that its archetype does not need any more. */
 void micap_chunk_release(mica_world *world, micap_chunk *chunk);
+/* Gives the memory of rows that are not in use back to the system, of a world without snapshots. */
+void micap_chunk_discard_unused(const mica_world *world, const micap_chunk *chunk);
 /* Puts an empty chunk aside as long as a snapshot may need it. */
 void micap_chunk_retire(mica_world *world, micap_chunk *chunk);
 /* Takes it back. */

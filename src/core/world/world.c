@@ -185,6 +185,15 @@ void mica_world_destroy(mica_world *world)
     release(world);
 }
 
+/* All chunks but the last one are full. */
+static void trim_rows(mica_world *world, micap_archetype *archetype)
+{
+    micap_rows_shrink(world, archetype, 0);
+    micap_rows_fit(world, archetype);
+    if (archetype->row_count && !world->undo.before)
+        micap_chunk_discard_unused(world, archetype->chunks[archetype->tail]);
+}
+
 size_t mica_world_trim(mica_world *world)
 {
     MICAP_IMMEDIATE_CHANGE(world);
@@ -193,10 +202,8 @@ size_t mica_world_trim(mica_world *world)
     if (world->recording_depth || world->flushing) /* memory that a flush has reserved is in use */
         return 0;
     size_t before = atomic_load(&world->memory.bytes);
-    for (uint32_t i = 0; i < world->archetypes.count; ++i) {
-        micap_rows_shrink(world, world->archetypes.by_id[i], 0);
-        micap_rows_fit(world, world->archetypes.by_id[i]);
-    }
+    for (uint32_t i = 0; i < world->archetypes.count; ++i)
+        trim_rows(world, world->archetypes.by_id[i]);
     micap_chunks_sweep(world);
     micap_queries_sweep(world);
     micap_pools_trim(world);
