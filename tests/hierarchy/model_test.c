@@ -1,10 +1,12 @@
-/* Random changes of a tree, at once and recorded in three buffers, against a tree of plain arrays that is searched by brute force.
- * MICA_SEED and MICA_STEPS set another or a longer run. */
+/* Random changes of a tree, at once and recorded in three buffers, copies and disabling of subtrees, and events that go up, against a
+ * tree of plain arrays that is searched by brute force. MICA_SEED and MICA_STEPS set another or a longer run. */
 #include "../support/components.h"
 #include "../support/random.h"
 #include "../support/require.h"
 #include "../support/test.h"
+#include "mica/disable.h"
 #include "mica/hierarchy.h"
+#include "mica/observer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +24,7 @@ typedef struct action {
 typedef struct node {
     bool alive;
     bool unborn; /* created in the recording under way */
+    bool disabled;
     int children[NODES];
     int child_count;
     int parent; /* -1 */
@@ -39,6 +42,9 @@ typedef struct model {
     action actions[BUFFERS][ACTIONS_MAX];
     int action_counts[BUFFERS];
     bool doomed[BUFFERS][NODES]; /* destroyed by this buffer */
+    int told[NODES];             /* where an event arrived, in order */
+    int told_count;
+    int stop_after; /* so many arrivals; 0: it goes up to the root */
 } model;
 
 static uint64_t reported;
@@ -216,6 +222,94 @@ static void link_some(model *model, int buffer)
         model->actions[buffer][model->action_counts[buffer]++] = action;
 }
 
+static int subtree_size(const model *model, int at)
+{
+    int size = 1;
+    for (int i = 0; i < model->nodes[at].child_count; ++i)
+        size += subtree_size(model, model->nodes[at].children[i]);
+    return size;
+}
+
+static int free_count(const model *model)
+{
+    int count = 0;
+    for (int at = 0; at < NODES; ++at)
+        count += !model->nodes[at].alive;
+    return count;
+}
+
+/* Copies the naive tree below a node, in the order in which a walk through the copy visits it. Returns the copy of the node. */
+static int copy_naively(model *model, int from, int parent, mica_entity root, mica_entity *copy)
+{
+    int at = 0;
+    while (model->nodes[at].alive)
+        ++at;
+    model->nodes[at] = (node){.alive = true, .parent = -1, .word = -1, .disabled = model->nodes[from].disabled};
+    model->handles[at] = *copy;
+    REQUIRE(!mica_is_nil(*copy) && mica_get(model->world, *copy, Number)->value == (uint32_t)from);
+    mica_set(model->world, *copy, Number, {(uint32_t)at});
+    if (parent >= 0)
+        insert(model, at, parent, model->nodes[parent].child_count);
+    *copy = mica_tree_next(model->world, root, *copy);
+    for (int i = 0; i < model->nodes[from].child_count; ++i)
+        copy_naively(model, model->nodes[from].children[i], at, root, copy);
+    return at;
+}
+
+static void clone_some(model *model)
+{
+    int from = any_living(model);
+    if (from < 0 || subtree_size(model, from) > free_count(model))
+        return;
+    mica_entity root = mica_clone_tree(model->world, model->handles[from]), copy = root;
+    copy_naively(model, from, -1, root, &copy);
+    REQUIRE(mica_is_nil(copy));
+}
+
+static uint32_t disable_naively(model *model, int at, bool disabled)
+{
+    uint32_t changed = model->nodes[at].disabled != disabled;
+    model->nodes[at].disabled = disabled;
+    for (int i = 0; i < model->nodes[at].child_count; ++i)
+        changed += disable_naively(model, model->nodes[at].children[i], disabled);
+    return changed;
+}
+
+static void disable_some(model *model)
+{
+    int at = any_living(model);
+    if (at < 0)
+        return;
+    bool disabled = random_one_in(&model->random, 2);
+    uint32_t changed = disable_naively(model, at, disabled);
+    mica_entity root = model->handles[at];
+    REQUIRE((disabled ? mica_tree_disable(model->world, root) : mica_tree_enable(model->world, root)) == changed);
+}
+
+enum { CALL = MICA_EVENT_USER };
+
+static void on_call(const mica_event *event)
+{
+    model *model = event->context;
+    REQUIRE(model->told_count < NODES);
+    model->told[model->told_count++] = (int)mica_get(event->world, event->entities[0], Number)->value;
+    if (model->told_count == model->stop_after)
+        REQUIRE(mica_event_stop(event));
+}
+
+static void propagate_some(model *model)
+{
+    int at = any_living(model), count = 0;
+    if (at < 0)
+        return;
+    model->told_count = 0;
+    model->stop_after = (int)random_below(&model->random, 4);
+    REQUIRE(mica_event_propagate(model->world, CALL, 0, model->handles[at], (mica_value){0}));
+    for (; at >= 0 && (!model->stop_after || count < model->stop_after); at = model->nodes[at].parent, ++count)
+        REQUIRE(count < model->told_count && model->told[count] == at);
+    REQUIRE(count == model->told_count);
+}
+
 static void destroy_some(model *model, int buffer)
 {
     int at = any_living(model), word = (int)random_below(&model->random, 4) - 2;
@@ -291,6 +385,7 @@ static void expect_node(const model *model, int at)
         backward = mica_previous_sibling(world, backward);
     }
     REQUIRE(mica_is_nil(forward) && mica_is_nil(backward));
+    REQUIRE(mica_entity_is_disabled(world, entity) == node->disabled);
     int depth = 0, root = at;
     for (; model->nodes[root].parent >= 0; root = model->nodes[root].parent)
         ++depth;
@@ -327,6 +422,11 @@ static void step(model *model)
         model->recording = true;
     } else if (dice < 38) {
         create(model, buffer);
+    } else if (dice < 80) {
+        link_some(model, buffer);
+    } else if (dice < 85 && !model->recording) {
+        void (*const steps[])(struct model *) = {clone_some, disable_some, propagate_some};
+        steps[random_below(&model->random, 3)](model);
     } else if (dice < 85) {
         link_some(model, buffer);
     } else if (dice < 97) {
@@ -353,6 +453,7 @@ START_TEST(a_tree_is_what_a_naive_tree_is)
         model.world = mica_world_create(&def);
         for (int buffer = 1; buffer < BUFFERS; ++buffer)
             model.commands[buffer] = mica_commands_create(model.world);
+        mica_observer_add(model.world, &(mica_observer_def){.event = CALL, .fn = on_call, .context = &model});
         for (uint64_t i = 0; i < steps; ++i) {
             step(&model);
             if (!model.recording || random_one_in(&model.random, 16))
