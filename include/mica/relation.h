@@ -136,8 +136,9 @@ static inline bool mica_edge_next(mica_edges *edges)
     return true;
 }
 
-/* Moves a source of a target before another source of it; before nil: to the end. Only for .ordered relations. Rejected while recording.
- * Returns MICA_ERROR_INVALID if they are not related to the target. Threads: owner. */
+/* Moves a source of a target before another source of it; before nil: to the end. Only for .ordered relations. Returns
+ * MICA_ERROR_INVALID if they are not related to the target. While recording, the flush finds that out; MICA_ERROR_DEAD if one of them is
+ * not alive or recorded to be destroyed. Threads: owner. */
 MICA_API mica_result mica_place_source_id(mica_world *world, mica_entity source, mica_component relation,
                                           mica_entity target, mica_entity before);
 

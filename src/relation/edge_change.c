@@ -161,19 +161,38 @@ bool micap_edge_unrelate(mica_world *world, mica_pool *pool, mica_entity source,
     return true;
 }
 
+mica_result micap_edge_place(mica_world *world, mica_pool *pool, const micap_edge_position *position,
+                             mica_location location)
+{
+    bool is_last = mica_is_nil(position->before);
+    uint32_t row = pool ? micap_edges_find(pool, position->source, position->target) : MICAP_ROW_NONE;
+    uint32_t next = pool && !is_last ? micap_edges_find(pool, position->before, position->target) : MICAP_ROW_NONE;
+    bool is_linked = row != MICAP_ROW_NONE && micap_edge_is_linked(pool, row);
+    if (!is_linked || !pool->type->type.ordered || (next == MICAP_ROW_NONE && !is_last))
+        return micap_fail(world, MICA_ERROR_INVALID, location,
+                          "place_source: the relation must be .ordered, and both entities sources of the target");
+    micap_edges_place(pool, row, next, micap_version(world));
+    ++pool->stamp;
+    return MICA_OK;
+}
+
 /* Recorded changes. The flush first makes room, when it can still be given up; edges change when entities have. */
 
 typedef enum edge_note_kind {
     NOTE_RELATE,
     NOTE_UNRELATE,
+    NOTE_PLACE,
 } edge_note_kind;
+
+static const char *const note_names[] = {"relate", "unrelate", "place_source"};
 
 typedef struct edge_note {
     micap_note note;
     const micap_type *type;
     mica_entity source;
     mica_entity target;
-    void *value; /* of NOTE_RELATE: staged; NULL when it is in its edge */
+    mica_entity before; /* of NOTE_PLACE */
+    void *value;        /* of NOTE_RELATE: staged; NULL when it is in its edge */
     edge_note_kind kind;
     bool sets;
 } edge_note;
@@ -183,7 +202,7 @@ static mica_result apply_note(mica_world *world, micap_note *note)
     const edge_note *edge = (const edge_note *)(void *)note;
     bool is_alive = mica_is_alive(world, edge->source);
     if (edge->kind != NOTE_RELATE)
-        return is_alive ? MICA_OK : MICA_ERROR_DEAD; /* without a report: what it asks for is so */
+        return is_alive ? MICA_OK : MICA_ERROR_DEAD; /* without a report: it has no edge that could stay or move */
     if (!is_alive || !mica_is_alive(world, edge->target))
         return micap_note_set_aside(world, note, is_alive ? edge->target : edge->source);
     mica_pool *pool = micap_relation_use(world, edge->type->id, "relate");
@@ -218,12 +237,25 @@ static void relate_noted(mica_world *world, edge_note *edge)
     }
 }
 
+/* Without effect if the flush destroys one of the entities. */
+static void place_noted(mica_world *world, mica_pool *pool, const edge_note *edge)
+{
+    bool is_whole = mica_is_alive(world, edge->source) && mica_is_alive(world, edge->target) &&
+                    (mica_is_nil(edge->before) || mica_is_alive(world, edge->before));
+    micap_edge_position position = {edge->source, edge->target, edge->before};
+    mica_result result = is_whole ? micap_edge_place(world, pool, &position, edge->note.location) : MICA_OK;
+    if (result != MICA_OK)
+        world->flush.refusal = result;
+}
+
 static void after_note(mica_world *world, micap_note *note)
 {
     edge_note *edge = (edge_note *)(void *)note;
     mica_pool *pool = edge->type ? micap_pool_of(world, edge->type->id) : NULL;
     if (edge->kind == NOTE_RELATE)
         relate_noted(world, edge);
+    else if (edge->kind == NOTE_PLACE)
+        place_noted(world, pool, edge);
     else if (pool)
         micap_edge_unrelate(world, pool, edge->source, edge->target);
 }
@@ -273,7 +305,7 @@ void micap_edge_doom_sources(mica_world *world, const mica_pool *pool, uint32_t 
 static edge_note *record(mica_commands *commands, const micap_edge_change *ends, mica_component relation,
                          edge_note_kind kind, mica_location location)
 {
-    const char *what = kind == NOTE_RELATE ? "relate" : "unrelate";
+    const char *what = note_names[kind];
     const micap_type *type = micap_type_of(relation);
     if (!type || !type->type.relation) {
         micap_fail(commands->world, MICA_ERROR_INVALID, location,
@@ -357,4 +389,19 @@ bool mica_command_unrelate_id(mica_commands *commands, mica_entity source, mica_
     micap_check_change(commands->world, source, location);
     return record(commands, &(micap_edge_change){.source = source, .target = target}, relation, NOTE_UNRELATE,
                   location);
+}
+
+mica_result micap_edge_record_place(mica_commands *commands, mica_component relation,
+                                    const micap_edge_position *position, mica_location location)
+{
+    micap_edge_change ends = {.source = position->source, .target = position->target};
+    const mica_entity entities[] = {position->source, position->target, position->before};
+    for (uint32_t i = 0; i < (mica_is_nil(position->before) ? 2u : 3u); ++i)
+        if (!micap_commands_expect_living(commands, entities[i], location, note_names[NOTE_PLACE]))
+            return MICA_ERROR_DEAD;
+    edge_note *edge = record(commands, &ends, relation, NOTE_PLACE, location);
+    if (!edge)
+        return micap_failure(commands->world);
+    edge->before = position->before;
+    return MICA_OK;
 }

@@ -23,6 +23,19 @@ uint32_t micap_edge_relate(mica_world *world, mica_pool *pool, const micap_edge_
 /* Removes an edge, likewise. False if there is none. */
 bool micap_edge_unrelate(mica_world *world, mica_pool *pool, mica_entity source, mica_entity target);
 
+/* An edge of a target, and the source of that before which it comes; nil: the end. */
+typedef struct micap_edge_position {
+    mica_entity source;
+    mica_entity target;
+    mica_entity before;
+} micap_edge_position;
+
+/* Moves an edge in the order of its target, now or by a flush. */
+mica_result micap_edge_place(mica_world *world, mica_pool *pool, const micap_edge_position *position,
+                             mica_location location);
+mica_result micap_edge_record_place(mica_commands *commands, mica_component relation,
+                                    const micap_edge_position *position, mica_location location);
+
 /* Record one. `fields` starts with the default, or a copy of the fields that the edge has now: mica_command_relate_id. */
 void *micap_edge_record(mica_commands *commands, const micap_edge_change *change, mica_component relation,
                         mica_location location);

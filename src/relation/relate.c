@@ -278,19 +278,9 @@ mica_result mica_place_source_id(mica_world *world, mica_entity source, mica_com
     MICAP_IMMEDIATE_CHANGE(world);
     if (MICAP_MISSING(NULL, world))
         return MICA_ERROR_INVALID;
-    mica_result result = micap_refuse_while_recording(world, "place_source");
-    if (result != MICA_OK)
-        return result;
-    mica_pool *pool = micap_relation_rows(world, relation, "place_source");
-    uint32_t row = pool ? micap_edges_find(pool, source, target) : MICAP_ROW_NONE;
-    uint32_t next = MICAP_ROW_NONE;
-    if (pool && !mica_is_nil(before))
-        next = micap_edges_find(pool, before, target);
-    bool is_linked = row != MICAP_ROW_NONE && micap_edge_is_linked(pool, row);
-    if (!pool || !pool->type->type.ordered || !is_linked || (next == MICAP_ROW_NONE && !mica_is_nil(before)))
-        return micap_fail(world, MICA_ERROR_INVALID, no_location,
-                          "place_source: the relation must be .ordered, and both entities sources of the target");
-    micap_edges_place(pool, row, next, micap_version(world));
-    ++pool->stamp;
-    return MICA_OK;
+    micap_check_change(world, source, no_location);
+    const micap_edge_position position = {source, target, before};
+    if (world->recording_depth)
+        return micap_edge_record_place(micap_recorder(world), relation, &position, no_location);
+    return micap_edge_place(world, micap_relation_rows(world, relation, "place_source"), &position, no_location);
 }

@@ -208,6 +208,14 @@ static bool record(fixture *fixture)
     return false;
 }
 
+static bool record_place(fixture *fixture)
+{
+    mica_defer(fixture->world);
+    bool done =
+        mica_place_source(fixture->world, fixture->nodes[5], PartOf, fixture->nodes[1], fixture->nodes[3]) == MICA_OK;
+    return mica_flush(fixture->world) == MICA_OK && done;
+}
+
 /* More edges than a relation has room for at first, of two relations: room for the first is made before the second fails. */
 static bool record_many(fixture *fixture)
 {
@@ -324,6 +332,7 @@ START_TEST(every_call_survives_every_failure)
         {"find what is connected", connect, find_connected, false},
         {"relate many", NULL, relate_many, false},
         {"record", relate_some, record, false},
+        {"a recorded place", relate_some, record_place, false},
         {"record many", NULL, record_many, false},
         {"load", NULL, load, false},
         {"load more", relate_distances, load, false},

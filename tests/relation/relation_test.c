@@ -261,8 +261,7 @@ static bool place_recording(mica_world *world, mica_entity a, mica_entity b)
 {
     mica_defer(world);
     bool done = mica_place_source(world, a, PartOf, b, mica_nil()) == MICA_OK;
-    mica_flush(world);
-    return done;
+    return done && mica_flush(world) == MICA_OK; /* which finds that they are not related */
 }
 static bool destroy_guarded(mica_world *world, mica_entity a, mica_entity b)
 {
@@ -312,7 +311,7 @@ START_TEST(mistakes_are_refused_with_a_report)
         {add_handler, MICA_ERROR_INVALID, "get no messages"},
         {answer_with_edges, MICA_ERROR_INVALID, "mica_relate"},
         {place_unordered, MICA_ERROR_INVALID, ".ordered"},
-        {place_recording, MICA_ERROR_REFUSED, "place_source"},
+        {place_recording, MICA_ERROR_INVALID, "place_source"},
         {load_recording, MICA_ERROR_REFUSED, "load_edges"},
         {load_number, MICA_ERROR_INVALID, "is not a relation"},
         {destroy_guarded, MICA_ERROR_REFUSED, "Guards"},
@@ -373,34 +372,6 @@ START_TEST(hooks_and_observers_see_edges_with_their_targets)
         ck_assert_str_eq(story, "+01 +23 +01 =01 -01 +02 =02 +32 -02 -32 ");
         close_world(world, &heard);
     }
-}
-END_TEST
-
-START_TEST(sources_of_an_ordered_relation_are_placed)
-{
-    mica_world *world = open_world(&heard);
-    mica_entity root = mica_create(world), list[5];
-    for (uint32_t i = 0; i < 5; ++i) {
-        list[i] = mica_create(world, MICA_WITH(Number, {i}));
-        mica_relate(world, list[i], PartOf, root);
-    }
-    mica_snapshot snapshot = mica_snapshot_take(world);
-    uint64_t hash = mica_world_hash(world);
-    ck_assert_int_eq(mica_place_source(world, list[4], PartOf, root, list[0]), MICA_OK);
-    ck_assert_int_eq(mica_place_source(world, list[0], PartOf, root, mica_nil()), MICA_OK);
-    ck_assert_int_eq(mica_place_source(world, list[1], PartOf, root, list[3]), MICA_OK);
-    ck_assert_int_eq(mica_place_source(world, list[1], PartOf, root, list[1]), MICA_OK);
-    ck_assert_int_eq(mica_place_source(world, list[1], PartOf, list[0], mica_nil()), MICA_ERROR_INVALID);
-    ck_assert_int_eq(mica_place_source(world, list[1], PartOf, root, root), MICA_ERROR_INVALID);
-    forget_reports(&heard);
-    *story = 0;
-    for (mica_edges at = mica_sources(world, root, PartOf); mica_edge_next(&at);)
-        snprintf(story + strlen(story), 8, "%u", mica_get(world, at.entity, Number)->value);
-    ck_assert_str_eq(story, "42130");
-    expect_valid(world);
-    ck_assert_int_eq(mica_snapshot_restore(world, snapshot), MICA_OK);
-    ck_assert_uint_eq(mica_world_hash(world), hash);
-    close_world(world, &heard);
 }
 END_TEST
 
@@ -778,10 +749,11 @@ END_TEST
 
 TEST_SUITE(relation, many_edges_create_no_archetype_and_move_no_row, fields_have_defaults_and_can_be_written,
            mistakes_are_refused_with_a_report, hooks_and_observers_see_edges_with_their_targets,
-           sources_of_an_ordered_relation_are_placed, an_iteration_ends_when_edges_change,
-           fields_are_copied_while_the_table_grows, edges_within_a_cloned_tree_stay_within_the_copy,
-           many_are_related_until_one_is_refused, what_is_recorded_for_the_dead_is_dropped,
-           a_flush_that_is_refused_relates_nothing, an_edge_can_be_given_its_own_fields, what_no_one_uses_has_no_edges,
-           sources_go_once_with_all_their_targets, edges_to_the_dead_have_no_place,
-           a_recorded_clone_leaves_out_edges_to_what_is_destroyed_before, hooks_may_change_what_is_cloned,
-           handles_that_the_world_never_gave_are_refused, clearing_the_world_asks_no_relation)
+
+           an_iteration_ends_when_edges_change, fields_are_copied_while_the_table_grows,
+           edges_within_a_cloned_tree_stay_within_the_copy, many_are_related_until_one_is_refused,
+           what_is_recorded_for_the_dead_is_dropped, a_flush_that_is_refused_relates_nothing,
+           an_edge_can_be_given_its_own_fields, what_no_one_uses_has_no_edges, sources_go_once_with_all_their_targets,
+           edges_to_the_dead_have_no_place, a_recorded_clone_leaves_out_edges_to_what_is_destroyed_before,
+           hooks_may_change_what_is_cloned, handles_that_the_world_never_gave_are_refused,
+           clearing_the_world_asks_no_relation)

@@ -27,7 +27,11 @@ static void meet(mica_view *view)
         switch ((number[i].value + tick) % 6) {
         case 0: mica_relate(world, self, Likes, other); break;
         case 1: mica_relate_with(world, self, DockedTo, other, {.since = (uint32_t)tick}); break;
-        case 2: mica_relate(world, self, Borders, other); break;
+        case 2:
+            mica_relate(world, self, Borders, other);
+            if (mica_is_related(world, self, PartOf, nodes[0]))
+                mica_place_source(world, self, PartOf, nodes[0], mica_nil());
+            break;
         case 3:
             for (mica_edges at = mica_targets(world, self, Likes); mica_edge_next(&at);)
                 mica_unrelate(world, self, Likes, at.entity);
@@ -52,6 +56,8 @@ static uint64_t play(uint32_t workers)
     mica_define(world, Likes);
     for (uint32_t i = 0; i < NODES; ++i)
         nodes[i] = mica_create(world, MICA_WITH(Number, {i}));
+    for (uint32_t i = 1; i < NODES; i += 2)
+        ck_assert(mica_relate(world, nodes[i], PartOf, nodes[0]));
     ck_assert(mica_system_add(world, MICA_SYSTEM(meet, MICA_READ(Number))).id);
     uint64_t hash = 0;
     for (uint32_t tick = 0; tick < TICKS; ++tick) {
