@@ -64,7 +64,8 @@ MICA_API mica_result mica_world_clear(mica_world *world);
 
 /* Returns unused memory to the allocator, and removes rows of dead entities from pools. Returns the number of bytes; 0 while
  * recording, for example inside hooks. Memory that text and lists of all worlds do not use, and unused pages of memory that is in use in
- * part, go back to the system, and are not counted. Invalidates pointers to components. Threads: owner. */
+ * part, go back to the system, and are not counted. Invalidates pointers to components, and ends loops if a query was
+ * destroyed in one. Threads: owner. */
 MICA_API size_t mica_world_trim(mica_world *world);
 
 /* A sealed world rejects operations that need a new archetype. Threads: owner. */

@@ -14,6 +14,12 @@ uint64_t micap_envelopes_sender(const mica_cluster *cluster, mica_entity from, c
     return identity;
 }
 
+bool micap_envelopes_fits(const mica_value *value)
+{
+    uint32_t bytes = value->size_bytes & ~MICA_VALUE_FOR_ALL;
+    return !bytes || bytes == mica_component_type(value->component)->size_bytes;
+}
+
 bool micap_envelopes_keep(mica_cluster *cluster, micap_envelopes *envelopes, micap_envelope envelope)
 {
     if (envelopes->bytes.failed ||

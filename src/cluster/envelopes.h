@@ -7,6 +7,9 @@
 /* The identity of an entity that sends something; 0, with a report in the name of the function, if it has none. */
 uint64_t micap_envelopes_sender(const mica_cluster *cluster, mica_entity from, const char *function);
 
+/* Whether a value has the size of its type, or none. */
+bool micap_envelopes_fits(const mica_value *value);
+
 /* Adds what a system sends; several may do so in parallel. Sets .order and .system. False if memory is short. */
 bool micap_envelopes_post(mica_cluster *cluster, micap_envelopes *envelopes, micap_envelope envelope, mica_value value);
 

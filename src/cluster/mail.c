@@ -21,9 +21,8 @@ bool mica_cluster_send(mica_cluster *cluster, mica_entity from, uint64_t to, mic
     while (kind < cluster->message_count && cluster->messages[kind] != message.component)
         ++kind;
     if (MICAP_INVALID(cluster->world, kind == cluster->message_count, message.component, "must be in .messages") ||
-        MICAP_INVALID(cluster->world,
-                      message.size_bytes && message.size_bytes != mica_component_type(message.component)->size_bytes,
-                      message.size_bytes, "must be the size of the type"))
+        MICAP_INVALID(cluster->world, !micap_envelopes_fits(&message), message.size_bytes,
+                      "must be the size of the type"))
         return false;
     return micap_envelopes_post(cluster, &cluster->sent, (micap_envelope){.to = to, .from = sender, .kind = kind},
                                 message);

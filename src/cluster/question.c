@@ -57,9 +57,8 @@ bool mica_cluster_ask(mica_cluster *cluster, mica_entity from, uint64_t key, mic
     while (kind < cluster->request_count && cluster->requests[kind].question != question.component)
         ++kind;
     if (MICAP_INVALID(cluster->world, kind == cluster->request_count, question.component, "must be in .requests") ||
-        MICAP_INVALID(cluster->world,
-                      question.size_bytes && question.size_bytes != mica_component_type(question.component)->size_bytes,
-                      question.size_bytes, "must be the size of the type"))
+        MICAP_INVALID(cluster->world, !micap_envelopes_fits(&question), question.size_bytes,
+                      "must be the size of the type"))
         return false;
     uint64_t sender = micap_envelopes_sender(cluster, from, __func__);
     micap_envelope envelope = {.to = key, .from = sender, .kind = kind};

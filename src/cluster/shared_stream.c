@@ -78,9 +78,8 @@ bool mica_cluster_push(mica_cluster *cluster, mica_entity from, const mica_strea
     if (MICAP_INVALID(cluster->world, number == cluster->stream_count, stream, "must be in .streams") ||
         MICAP_INVALID(cluster->world, message.component != mica_stream_component(stream), message.component,
                       "must be the type of the stream") ||
-        MICAP_INVALID(cluster->world,
-                      message.size_bytes && message.size_bytes != mica_component_type(message.component)->size_bytes,
-                      message.size_bytes, "must be the size of the type"))
+        MICAP_INVALID(cluster->world, !micap_envelopes_fits(&message), message.size_bytes,
+                      "must be the size of the type"))
         return false;
     uint64_t sender = micap_envelopes_sender(cluster, from, __func__);
     return sender &&

@@ -116,7 +116,7 @@ static bool fits(const mica_value *fields)
         uint32_t field_end = field->offset + field->element_bytes * field->count;
         end = field_end > end ? field_end : end;
     }
-    uint32_t bytes = fields->size_bytes & ~MICA_VALUE_FOR_ALL;
+    uint32_t bytes = micap_value_bytes(fields);
     return bytes >= end && bytes <= type->type.fields[0].offset;
 }
 
@@ -148,7 +148,7 @@ bool mica_relate_with_id(mica_world *world, mica_entity source, mica_value field
     micap_edge_change change = {.source = source,
                                 .target = target,
                                 .fields = fields.data,
-                                .fields_bytes = fields.size_bytes & ~MICA_VALUE_FOR_ALL,
+                                .fields_bytes = micap_value_bytes(&fields),
                                 .sets = fields.data != NULL};
     if (world->recording_depth)
         return micap_edge_record(micap_recorder(world), &change, fields.component, no_location) != NULL;

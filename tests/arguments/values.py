@@ -562,7 +562,7 @@ WRITERS = {
     "mica_view_write_field_id", "mica_step_each", "mica_stream_push_many_id", "mica_stream_push_id",
     "mica_stream_read_id", "mica_system_add", "mica_system_remove", "mica_transform_update",
     "mica_transform_add_system", "mica_view_write_id", "mica_view_write_unmarked_id", "mica_view_mark_id",
-    "mica_view_write_at", "mica_world_clear",
+    "mica_view_write_at", "mica_world_clear", "mica_world_trim",
 }
 
 # Functions of values alone, for which every value is valid.

@@ -277,7 +277,7 @@ START_TEST(invalid_queries_are_rejected)
     };
     for (uint32_t i = 0; i < COUNT_OF(bad); ++i) {
         ck_assert(!mica_query_create(world, bad[i]));
-        expect_report(&heard, MICA_ERROR_INVALID, "instances of");
+        expect_report(&heard, MICA_ERROR_INVALID, ".instances_of is ");
     }
     ck_assert(!mica_query_create(world, MICA_QUERY(MICA_ADDED(Rare))));
     expect_report(&heard, MICA_ERROR_INVALID, ".track_added = true");

@@ -125,7 +125,8 @@ START_TEST(saving_fails_cleanly_at_every_allocation)
             }
             mica_blob_free(&blob);
         }
-        /* The query of the save may leave the world's arrays larger, once. */
+        /* A loop might use the queries of the last saves until then. They may leave the world's arrays larger, once. */
+        mica_world_trim(world);
         REQUIRE_SAYING(faulty.live_blocks <= blocks + 2, "%zu blocks, %zu before", faulty.live_blocks, blocks);
         ck_assert_uint_gt(k, 100);
         mica_world_destroy(world);

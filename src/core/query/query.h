@@ -159,7 +159,6 @@ typedef struct micap_queries {
     uint32_t capacity;
     uint64_t made;       /* so far */
     mica_query *retired; /* the newest of those that were destroyed, and that a loop may still use */
-    uint32_t retired_count;
 } micap_queries;
 
 /* Adds a new archetype to all queries that it matches. False if memory is short: no query has it then. */

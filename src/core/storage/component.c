@@ -173,7 +173,7 @@ bool micap_takes_values(const mica_world *world, const micap_type *type, mica_lo
 
 bool micap_value_fits(const mica_world *world, const micap_type *type, const mica_value *value, mica_location location)
 {
-    uint32_t bytes = value->size_bytes & ~MICA_VALUE_FOR_ALL;
+    uint32_t bytes = micap_value_bytes(value);
     if (!bytes || bytes == type->type.size_bytes)
         return true;
     micap_fail(world, MICA_ERROR_INVALID, location, "a value of %u bytes was given for component %s, which has %u",

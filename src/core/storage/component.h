@@ -88,6 +88,12 @@ micap_component *micap_component_try(mica_world *world, mica_component id, micap
 /* The type of a component that an entity can have, registered with the world; NULL with a report. */
 const micap_type *micap_type_for_entities(mica_world *world, mica_component component);
 
+/* The size of a value as the program gave it; 0 if it did not. */
+static inline uint32_t micap_value_bytes(const mica_value *value)
+{
+    return value->size_bytes & ~MICA_VALUE_FOR_ALL;
+}
+
 /* Whether values of a component can be added without anything else: not of a relation, whose edges need a target. Reports if not. */
 bool micap_takes_values(const mica_world *world, const micap_type *type, mica_location location);
 /* Whether the size that a value is given with is that of its component; a report when not. */

@@ -205,6 +205,7 @@ size_t mica_world_trim(mica_world *world)
     for (uint32_t i = 0; i < world->archetypes.count; ++i)
         trim_rows(world, world->archetypes.by_id[i]);
     micap_chunks_sweep(world);
+    world->structure += world->queries->retired != NULL; /* ends loops over queries that were destroyed */
     micap_queries_sweep(world);
     micap_pools_trim(world);
     micap_hooks_end(world);

@@ -259,7 +259,7 @@ static bool record(mica_commands *commands, const user_event *event, const void 
 static bool is_valid(const mica_world *world, const char *function, const user_event *event, const mica_value *data)
 {
     const micap_type *type = data->component ? micap_type_of(data->component) : NULL;
-    bool has_no_size = data->data && !data->component && !(data->size_bytes & ~MICA_VALUE_FOR_ALL);
+    bool has_no_size = data->data && !data->component && !micap_value_bytes(data);
     if (MICAP_INVALID_IN_(world, function, event->component && !micap_type_of(event->component), "component",
                           "must be a component, or 0") ||
         MICAP_INVALID_IN_(world, function, (data->component && !type) || has_no_size, "data",
@@ -279,7 +279,7 @@ static void measure(user_event *event, const mica_value *data)
 {
     if (!data->data)
         return;
-    uint32_t bytes = data->size_bytes & ~MICA_VALUE_FOR_ALL;
+    uint32_t bytes = micap_value_bytes(data);
     event->data_bytes = bytes ? bytes : micap_type_of(data->component)->type.size_bytes;
     event->type = data->component;
     event->owns = data->component && micap_type_of(data->component)->owns;
