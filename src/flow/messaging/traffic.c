@@ -1,6 +1,7 @@
 #include "flow/messaging/traffic.h"
 
 #include "base/argument.h"
+#include "base/assert.h"
 #include "core/world/callback.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
@@ -18,8 +19,7 @@ const char *mica_traffic_kind_name(mica_traffic_kind kind)
 
 void micap_traffic_tell(mica_world *world, const mica_traffic *traffic)
 {
-    if (!world->traffic) /* the function has removed itself */
-        return;
+    MICAP_ASSERT(world->traffic, "several are told at once in frames only, where the function can't remove itself");
     micap_calls_begin(world);
     world->traffic->fn(traffic, world->traffic->context);
     micap_calls_end(world);

@@ -328,12 +328,13 @@ mica_result micap_system_replace(mica_world *world, mica_system system, const mi
     while (flow->systems[index] != old)
         ++index;
     flow->systems[index] = fresh;
-    bool is_entered = micap_system_names_add(flow, fresh);
-    if (!is_entered)
+    if (!micap_system_names_add(flow, fresh)) {
         result = micap_fail_memory(world, "system");
-    micap_system_names_rebuild(flow);
-    if (is_entered && micap_order_has_cycle(flow, flow->systems, flow->system_count))
-        result = MICA_ERROR_INVALID;
+    } else {
+        micap_system_names_rebuild(flow);
+        if (micap_order_has_cycle(flow, flow->systems, flow->system_count))
+            result = MICA_ERROR_INVALID;
+    }
     if (result != MICA_OK) {
         flow->systems[index] = old;
         micap_system_names_rebuild(flow);

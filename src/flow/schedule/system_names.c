@@ -77,6 +77,18 @@ static void mention(micap_system_names *names, const char *name)
     *slot = hash_of(name);
 }
 
+/* There is room for it. */
+static void enter(micap_system_names *names, micap_system *system)
+{
+    insert_system(names, system);
+    for (uint32_t i = 0; i < MICA_SYSTEM_ORDERS_MAX; ++i) {
+        if (system->def.before[i])
+            mention(names, system->def.before[i]);
+        if (system->def.after[i])
+            mention(names, system->def.after[i]);
+    }
+}
+
 bool micap_system_names_add(micap_flow *flow, micap_system *system)
 {
     micap_system_names *names = &flow->names;
@@ -86,13 +98,7 @@ bool micap_system_names_add(micap_flow *flow, micap_system *system)
         more += (system->def.before[i] != NULL) + (system->def.after[i] != NULL);
     if (!grow_systems(memory, names) || (more && !grow_mentioned(memory, names, more)))
         return false;
-    insert_system(names, system);
-    for (uint32_t i = 0; i < MICA_SYSTEM_ORDERS_MAX; ++i) {
-        if (system->def.before[i])
-            mention(names, system->def.before[i]);
-        if (system->def.after[i])
-            mention(names, system->def.after[i]);
-    }
+    enter(names, system);
     return true;
 }
 
@@ -101,9 +107,11 @@ void micap_system_names_rebuild(micap_flow *flow)
     micap_system_names *names = &flow->names;
     if (names->systems)
         memset(names->systems, 0, names->system_capacity * sizeof *names->systems);
-    names->system_count = 0;
+    if (names->mentioned)
+        memset(names->mentioned, 0, names->mentioned_capacity * sizeof *names->mentioned);
+    names->system_count = names->mentioned_count = 0;
     for (uint32_t i = 0; i < flow->system_count; ++i)
-        insert_system(names, flow->systems[i]);
+        enter(names, flow->systems[i]);
 }
 
 micap_system *micap_system_find_name(const micap_flow *flow, const char *name)

@@ -14,7 +14,7 @@ typedef struct micap_system_names {
     struct micap_system **systems;
     uint32_t system_count; /* with those that are removed during a frame */
     uint32_t system_capacity;
-    uint64_t *mentioned; /* hashes of names; 0 is empty. Names of removed systems stay. */
+    uint64_t *mentioned; /* hashes of names; 0 is empty */
     uint32_t mentioned_count;
     uint32_t mentioned_capacity;
 } micap_system_names;

@@ -167,6 +167,8 @@ START_TEST(damage_to_handles_is_named)
         DAMAGE(commands->stock_count, commands->stock_count - 1, "a dead slot is free, or reserved by one buffer"),
         DAMAGE(*micap_record_at(entities, (uint32_t)entities->fresh_next), 1,
                "an index that was never used has an empty record"),
+        DAMAGE(entities->fresh_next, entities->fresh_end + 1, "fresh indices begin where they were given out"),
+        DAMAGE(entities->fresh_next, 0, "fresh indices begin where they were given out"),
         DAMAGE(entities->pages[0].first_free, alive.index, "a slot on a free list is free"),
         DAMAGE(entities->pages[0].first_free, MICAP_SLOT_END, "a page on the list has free slots"),
         DAMAGE(entities->free_count, entities->free_count + 1, "free slots are counted"),
