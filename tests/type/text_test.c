@@ -215,6 +215,12 @@ START_TEST(what_is_no_text_of_a_world_is_noticed)
     damaged = text;
     damaged.private_.bytes[8] ^= 1; /* its length */
     ck_assert_ptr_nonnull(micap_text_problem(&damaged));
+    damaged = mica_text_of(long_one);
+    uint32_t in_place = MICA_TEXT_IN_PLACE;
+    memcpy(damaged.private_.bytes + 8, &in_place, sizeof in_place);
+    ck_assert(micap_text_retain(&damaged)); /* a block of what would lie in place */
+    ck_assert_ptr_nonnull(micap_text_problem(&damaged));
+    micap_text_release(&damaged);
     damaged = mica_text_of("short");
     damaged.private_.bytes[15] = 3;
     ck_assert_ptr_nonnull(micap_text_problem(&damaged));

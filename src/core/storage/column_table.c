@@ -186,3 +186,11 @@ bool micap_column_table_is_right(const mica_world *world, const micap_chunk *chu
     }
     return true;
 }
+
+uint32_t micap_column_table_count_lists(const mica_world *world)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < world->lookup.component_count; ++i)
+        count += lists_of(world)[i] != world->lookup.no_columns;
+    return count;
+}

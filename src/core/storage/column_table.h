@@ -19,5 +19,7 @@ void micap_column_table_remove(mica_world *world, const micap_chunk *chunk);
 
 /* Whether the table has the right entries for a chunk. */
 bool micap_column_table_is_right(const mica_world *world, const micap_chunk *chunk);
+/* How many components have lists of their own: by looking, where .list_count is kept up. */
+uint32_t micap_column_table_count_lists(const mica_world *world);
 
 #endif

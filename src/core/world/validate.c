@@ -244,6 +244,9 @@ static bool check_slots(const mica_world *world)
     }
     if (!micap_entities_array_is_right(world))
         return broken(world, "inline look-ups read the records", entities->array_count, world->lookup.record_count);
+    uint32_t list_count = micap_column_table_count_lists(world);
+    if (list_count != world->chunks.list_count)
+        return broken(world, "the lists of the column table are counted", list_count, world->chunks.list_count);
     if (alive != micap_entity_count(world))
         return broken(world, "every living entity has a row", alive, micap_entity_count(world));
     if (pending != owned.pending)

@@ -45,6 +45,7 @@ START_TEST(damage_to_chunks_is_named)
         DAMAGE(first->count, first->count - 1, "chunks before the tail are full"),
         DAMAGE(spare->count, 1, "chunks after the tail are empty"),
         DAMAGE(world->lookup.record_count, 0, "inline look-ups read the records"),
+        DAMAGE(world->chunks.list_count, world->chunks.list_count + 1, "the lists of the column table are counted"),
         DAMAGE(world->entities.pages[0].records, (uintptr_t)other_page, "inline look-ups read the records"),
         DAMAGE(world->lookup.columns[archetype->columns[0].component][tail->number], 0,
                "the column table has the columns of a chunk"),
