@@ -248,6 +248,8 @@ def main():
     faults = [fault for layer in MUTATED for path in sorted((ROOT / "src" / layer).rglob("*.c")) for fault in faults_of(path)
               if fault.path not in SPARED]
     equal = {tuple(line.split(" | ")[:3]) for line in EQUAL.read_text(encoding="utf-8").splitlines() if not line.startswith("#")}
+    if unknown := equal - {(fault.path, fault.original, fault.what) for fault in faults}:
+        sys.exit("\n".join(f"{EQUAL.relative_to(ROOT)}: there is no such fault: {' | '.join(entry)}" for entry in sorted(unknown)))
     faults = [fault for fault in faults if (fault.path, fault.original, fault.what) not in equal]
     faults.sort(key=lambda fault: fault.rank(options.seed))
     if options.list:
