@@ -77,13 +77,13 @@ mica_result mica_grid_each(const mica_index *index, const mica_grid_loop *loop)
     visit visit = {.world = world, .grid = grid, .loop = loop};
     atomic_uint *loop_count = (atomic_uint *)(uintptr_t)&index->loop_count;
     atomic_fetch_add_explicit(loop_count, 1, memory_order_relaxed);
-    micap_calls_begin(world);
+    micap_world_hold(world);
     uint32_t jobs = grid->count / ENTRIES_PER_JOB + 1, grain = grid->cell_count / jobs + 1;
     if (!loop->one_thread && jobs > 1 && micap_index_has_workers(world))
         mica_parallel_for(world, grid->cell_count, grain, visit_cells, &visit);
     else
         visit_cells(0, grid->cell_count, &visit);
-    micap_calls_end(world);
+    micap_world_let_go(world);
     atomic_fetch_sub_explicit(loop_count, 1, memory_order_relaxed);
     if (atomic_load_explicit(&visit.is_short, memory_order_relaxed))
         return micap_fail_memory(world, "neighbours of a grid");

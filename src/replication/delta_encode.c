@@ -676,7 +676,7 @@ mica_result mica_delta_encode(mica_sender *sender, mica_version base, mica_delta
     sender->bytes.failed = sender->contents.failed = false;
     sender->unknown = sender->refused = NULL;
     sender->is_encoding = true;
-    micap_calls_begin(world);
+    micap_world_hold(world);
     put_header(sender);
     put_tables(sender);
     for (uint32_t i = 0; i < world->pools.count; ++i) {
@@ -693,7 +693,7 @@ mica_result mica_delta_encode(mica_sender *sender, mica_version base, mica_delta
     put_links(sender);
     if (sender->has_state)
         put_state(sender);
-    micap_calls_end(world);
+    micap_world_let_go(world);
     sender->is_encoding = false;
     if (sender->unknown)
         return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "delta: " MICAP_NO_RULE,

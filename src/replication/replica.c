@@ -135,7 +135,7 @@ mica_result mica_delta_apply(mica_replica *replica, const void *bytes, size_t by
             "start again with a new replica in an empty world");
     micap_delta_work work = {.world = world, .replica = replica};
     replica->is_applying = true;
-    micap_calls_begin(world);
+    micap_world_hold(world);
     result = micap_delta_read(&work, bytes, byte_count);
     if (result == MICA_OK && work.base > replica->version)
         result = micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
@@ -144,7 +144,7 @@ mica_result mica_delta_apply(mica_replica *replica, const void *bytes, size_t by
     if (result == MICA_OK && work.version > replica->version)
         result = apply(&work);
     micap_delta_work_free(&work);
-    micap_calls_end(world);
+    micap_world_let_go(world);
     replica->is_applying = false;
     return result;
 }

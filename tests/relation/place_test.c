@@ -19,14 +19,21 @@ static const char *order_of(mica_world *world, mica_entity target)
     return story;
 }
 
-START_TEST(sources_of_an_ordered_relation_are_placed)
+/* Creates a target with numbered sources. */
+static mica_entity create_parts(mica_world *world, mica_entity *list, uint32_t count)
 {
-    mica_world *world = open_world(&heard);
-    mica_entity root = mica_create(world), list[5];
-    for (uint32_t i = 0; i < 5; ++i) {
+    mica_entity root = mica_create(world);
+    for (uint32_t i = 0; i < count; ++i) {
         list[i] = mica_create(world, MICA_WITH(Number, {i}));
         mica_relate(world, list[i], PartOf, root);
     }
+    return root;
+}
+
+START_TEST(sources_of_an_ordered_relation_are_placed)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity list[5], root = create_parts(world, list, 5);
     mica_snapshot snapshot = mica_snapshot_take(world);
     uint64_t hash = mica_world_hash(world);
     ck_assert_int_eq(mica_place_source(world, list[4], PartOf, root, list[0]), MICA_OK);
@@ -47,11 +54,7 @@ END_TEST
 START_TEST(places_are_recorded_like_edges)
 {
     mica_world *world = open_world(&heard);
-    mica_entity root = mica_create(world), list[5];
-    for (uint32_t i = 0; i < 4; ++i) {
-        list[i] = mica_create(world, MICA_WITH(Number, {i}));
-        mica_relate(world, list[i], PartOf, root);
-    }
+    mica_entity list[5], root = create_parts(world, list, 4);
     mica_defer(world);
     list[4] = mica_create(world, MICA_WITH(Number, {4}));
     mica_relate(world, list[4], PartOf, root);

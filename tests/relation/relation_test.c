@@ -52,6 +52,8 @@ START_TEST(fields_have_defaults_and_can_be_written)
     ck_assert(mica_relate(world, paris, Distance, rome)->meters == 5);
     ck_assert(mica_relate_with(world, paris, Distance, rome, {.meters = 7, .lanes = 2}));
     ck_assert(mica_edge_get(world, paris, Distance, rome)->lanes == 2);
+    ck_assert(mica_relate_with_id(world, paris, (mica_value)MICA_WITH(Distance, {.meters = 8, .lanes = 3}), rome));
+    ck_assert(mica_edge_get(world, paris, Distance, rome)->lanes == 3);
     ck_assert_ptr_null(mica_edge_get(world, rome, Distance, paris));
     ck_assert_ptr_null(mica_edge_write(world, paris, Distance, oslo));
     ck_assert(mica_same(mica_target(world, paris, Distance), rome) && mica_is_nil(mica_target(world, rome, Distance)));

@@ -67,7 +67,7 @@ static void create_many(play *play)
         return;
     sample_kind kinds[SAMPLE_COUNT];
     mica_value columns[SAMPLE_COUNT];
-    uint32_t first[SAMPLE_COUNT];
+    uint32_t first[SAMPLE_COUNT], lengths[SAMPLE_COUNT];
     uint32_t column_count = 0;
     uint32_t wanted = play_draw_samples(play, 6);
     for (uint32_t kind = 0; kind < SAMPLE_COUNT; ++kind) {
@@ -76,8 +76,11 @@ static void create_many(play *play)
         bool defaults = !samples[kind].has_data || count == 0 || random_one_in(&play->random, 4);
         kinds[column_count] = kind;
         first[column_count] = play_draw_number(play);
-        columns[column_count] =
-            defaults ? (mica_value){play->ids[kind], 0, NULL} : make_column(play, kind, first[column_count], count);
+        lengths[column_count] = random_one_in(&play->random, 4) ? 1 : count;
+        columns[column_count] = defaults ? (mica_value){play->ids[kind], 0, NULL}
+                                         : make_column(play, kind, first[column_count], lengths[column_count]);
+        if (lengths[column_count] == 1)
+            columns[column_count].size_bytes |= MICA_VALUE_FOR_ALL;
         ++column_count;
     }
     mica_entity handles[PLAY_BULK_MAX];
@@ -85,10 +88,11 @@ static void create_many(play *play)
     for (uint32_t i = 0; i < count; ++i) {
         model_entity *entity = expect_spawned(play, handles[i]);
         for (uint32_t c = 0; c < column_count; ++c)
-            model_put(&play->model, entity, kinds[c], columns[c].data ? first[c] + i : samples[kinds[c]].start);
+            model_put(&play->model, entity, kinds[c],
+                      columns[c].data ? first[c] + i % lengths[c] : samples[kinds[c]].start);
     }
     for (uint32_t c = 0; c < column_count; ++c)
-        drop_column(kinds[c], columns[c], count);
+        drop_column(kinds[c], columns[c], lengths[c]);
     for (uint32_t i = 0; i < count; i += 1 + count / 4)
         play_compare_entity(play, model_find(&play->model, handles[i]));
 }

@@ -5,8 +5,8 @@
 #include "core/query/query_join_fast.h"
 
 #include "base/argument.h"
-#include "base/call_location.h"
 #include "base/assert.h"
+#include "base/call_location.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "core/storage/pool_lookup.h"
@@ -565,7 +565,7 @@ static void unlist(mica_query *query)
     last->index = query->index;
 }
 
-void micap_query_keep(mica_query *query)
+void micap_query_give_to_system(mica_query *query)
 {
     if (query)
         query->is_of_system = true;
@@ -587,7 +587,7 @@ static bool is_retired(const mica_world *world, const mica_query *query)
     return retired != NULL;
 }
 
-bool micap_query_is_there(const mica_world *world, const mica_query *query)
+bool micap_query_is_readable(const mica_world *world, const mica_query *query)
 {
     for (uint32_t i = 0; i < world->queries->count; ++i)
         if (world->queries->all[i] == query)

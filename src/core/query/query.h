@@ -165,14 +165,14 @@ typedef struct micap_queries {
 bool micap_queries_announce(mica_world *world, micap_archetype *archetype);
 void micap_queries_free(mica_world *world);
 
-/* Makes a query the property of a system: the program can't destroy it. NULL is a no-op. */
-void micap_query_keep(mica_query *query);
+/* Makes a query part of a system, which destroys it; the program can't. NULL is a no-op. */
+void micap_query_give_to_system(mica_query *query);
 
 /* Destroys a query that no loop of the program uses, at once. NULL is a no-op. */
 void micap_query_free(mica_query *query);
 
-/* Whether a query exists, or was destroyed and its memory is still there. */
-bool micap_query_is_there(const mica_world *world, const mica_query *query);
+/* Whether a query can be read: it exists, or was destroyed and its memory is kept. */
+bool micap_query_is_readable(const mica_world *world, const mica_query *query);
 
 /* Frees destroyed queries that no loop can use, because the structure of the world has changed since. */
 void micap_queries_sweep(mica_world *world);

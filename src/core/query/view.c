@@ -122,7 +122,7 @@ static MICAP_COLD bool next_special(mica_view *view, mica_query *query)
         return false;
     }
     if (view->private_.structure != view->world->structure) {
-        if (!micap_query_is_there(view->world, query)) {
+        if (!micap_query_is_readable(view->world, query)) {
             micap_fail(view->world, MICA_ERROR_REFUSED, micap_place_of_call((mica_location){0}),
                        "a query was destroyed inside its loop, and then the structure of the world changed: the loop "
                        "ends here");
@@ -642,7 +642,7 @@ void mica_query_each(mica_query *query, mica_each_fn fn, void *context)
     mica_world *world = query->world;
     bool is_owner = !micap_thread_context_of(world); /* systems, which may run at the same time, can't destroy it */
     query->hold_count += is_owner;
-    micap_calls_begin(world);
+    micap_world_hold(world);
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
         void *columns[MICA_TERMS_MAX];
         micap_view_fill_columns(&view, columns);
@@ -653,6 +653,6 @@ void mica_query_each(mica_query *query, mica_each_fn fn, void *context)
                     columns[term] = (char *)columns[term] + query->term_bytes[term];
         }
     }
-    micap_calls_end(world);
+    micap_world_let_go(world);
     query->hold_count -= is_owner;
 }

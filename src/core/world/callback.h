@@ -21,14 +21,14 @@ static inline void micap_callback_end(mica_world *world, uint32_t depth)
     world->hooks_recorded |= !micap_recording_is_empty(&world->deferred.recording);
 }
 
-/* Call these before and after a function of the program that may change the world at once: it can't destroy it. */
-static inline void micap_calls_begin(mica_world *world)
+/* Call these before and after a function of the program that may change the world at once: it can't destroy the world meanwhile. */
+static inline void micap_world_hold(mica_world *world)
 {
     if (!micap_thread_context_of(world))
         ++world->frame_depth;
 }
 
-static inline void micap_calls_end(mica_world *world)
+static inline void micap_world_let_go(mica_world *world)
 {
     if (!micap_thread_context_of(world))
         --world->frame_depth;

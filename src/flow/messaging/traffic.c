@@ -20,9 +20,9 @@ const char *mica_traffic_kind_name(mica_traffic_kind kind)
 void micap_traffic_tell(mica_world *world, const mica_traffic *traffic)
 {
     MICAP_ASSERT(world->traffic, "several are told at once in frames only, where the function can't remove itself");
-    micap_calls_begin(world);
+    micap_world_hold(world);
     world->traffic->fn(traffic, world->traffic->context);
-    micap_calls_end(world);
+    micap_world_let_go(world);
 }
 
 /* Questions of requests are told when they are handled. */

@@ -241,7 +241,7 @@ static micap_system *create_system(micap_flow *flow, const mica_system_def *def,
         micap_system_free(flow, system);
         return NULL;
     }
-    micap_query_keep(system->query);
+    micap_query_give_to_system(system->query);
     system->view = def->view;
     system->each = def->each;
     system->columns = def->columns;

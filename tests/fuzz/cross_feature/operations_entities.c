@@ -21,14 +21,15 @@ static void create_many(program *program, scene *scene)
     mica_entity entities[700];
     uint8_t size = take(program);
     uint32_t count = size == 255 ? 700 : size % 40;
-    mica_value columns[2];
-    for (uint32_t i = 0; i < 2; ++i)
-        columns[i] = (mica_value){sample_id(take_kind(program, scene)), 0, NULL};
-    uint32_t column_count = columns[0].component == columns[1].component ? 1 : 2;
-    if (is_full(scene) || mica_create_many(scene->world, count, columns, column_count, entities) != MICA_OK)
-        return;
-    for (uint32_t i = 0; i < count && i < 3; ++i)
+    drawn_values drawn;
+    take_values(program, scene, &drawn);
+    for (uint32_t i = 0; i < drawn.count; ++i)
+        drawn.values[i].size_bytes |= MICA_VALUE_FOR_ALL;
+    bool is_made =
+        !is_full(scene) && mica_create_many(scene->world, count, drawn.values, drawn.count, entities) == MICA_OK;
+    for (uint32_t i = 0; is_made && i < count && i < 3; ++i)
         remember(scene, entities[i]);
+    give_values_back(&drawn);
 }
 
 static void destroy(program *program, scene *scene)
